@@ -1,0 +1,30 @@
+"""Part-DINO: training-free part discovery.
+
+The public names are imported on first use, so that ``partdino --help`` does not import torch.
+"""
+
+from importlib import import_module
+
+from partdino.version import __version__
+
+_PUBLIC = {
+    "PartDiscovery": "partdino.discovery",
+    "PartSegmentation": "partdino.result",
+    "load_backbone": "partdino.features",
+    "extract_features": "partdino.features",
+    "detect_boundaries": "partdino.boundaries",
+    "make_regions": "partdino.regions",
+    "pool": "partdino.pooling",
+}
+
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str):
+    if name in _PUBLIC:
+        return getattr(import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'partdino' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

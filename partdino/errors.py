@@ -1,0 +1,29 @@
+"""Errors a user can cure. The CLI prints their message as one line and never a traceback."""
+
+
+class PartDinoError(Exception):
+    """Base of every error whose message is written for the user: what is wrong, where, the cure."""
+
+
+class InputError(PartDinoError):
+    """An input file or folder is missing, empty, unreadable or not an image."""
+
+
+class OutputError(PartDinoError):
+    """An output cannot be written, or exists and may not be overwritten."""
+
+
+class ConfigError(PartDinoError):
+    """An option or a configuration file holds a value that cannot work."""
+
+
+class WeightsError(PartDinoError):
+    """Weights are missing, cannot be fetched, fail their hash, or do not fit the backbone."""
+
+
+class ModelError(PartDinoError):
+    """A fitted model file is malformed or does not fit the backbone or weights at hand."""
+
+
+class DatasetError(PartDinoError):
+    """A benchmark folder or annotation file is missing or malformed."""
