@@ -1,0 +1,150 @@
+"""Which images an input names: folders, files and lists become one sorted list without doubles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from partdino.errors import InputError
+
+# Only formats that Pillow recognises by their first bytes and decodes in every build.
+IMAGE_SUFFIXES = (
+    *(".jpg", ".jpeg", ".jfif", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif"),
+    *(".ppm", ".pgm", ".pbm", ".pnm", ".jp2"),
+)
+LIST_SUFFIXES = (".txt", ".list")
+
+
+@dataclass(frozen=True)
+class ImageFile:
+    """An image to process.
+
+    Attributes
+    ----------
+    path
+        Where to read it.
+    name
+        Its path relative to the input, posix separators, with extension: unique in the run and
+        always encodable (bytes that are not UTF-8 are written as ``\\xff``).
+    """
+
+    path: Path
+    name: str
+
+
+def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> list[ImageFile]:
+    """List the images that the inputs name.
+
+    A folder is searched recursively for `IMAGE_SUFFIXES` (any case). Hidden entries and the output
+    folders of earlier runs are skipped; links to folders are followed, each real folder once. A
+    file is taken whatever its suffix, except that ``.txt`` and ``.list`` are lists: one file or
+    folder a line, relative to the list's folder, with blank lines and lines starting with ``#``
+    skipped. A file that a list names but that does not exist is returned: reading it fails, and
+    the other images still go through.
+
+    Parameters
+    ----------
+    inputs
+        Folders, files and lists.
+    exclude
+        A folder to leave out: the output, in case it lies inside an input.
+
+    Returns
+    -------
+    list of ImageFile
+        Sorted by name, the same real file only once. Names are relative to the input folder, or to
+        the deepest folder that holds all inputs where there are several.
+
+    Raises
+    ------
+    InputError
+        An input is missing, is the excluded folder, is not a readable list, or no image was found.
+    """
+    output = os.path.realpath(exclude) if exclude else None
+    roots: set[str] = set()
+    found: list[str] = []
+    for source in (source for given in inputs for source in _sources(Path(given))):
+        if os.path.isdir(source):
+            roots.add(os.path.abspath(source))
+            found.extend(_walk(source, output))
+        else:
+            roots.add(os.path.dirname(os.path.abspath(source)))
+            found.append(str(source))
+    if not found:
+        places = ", ".join(printable(given) for given in inputs) or "an empty list of inputs"
+        raise InputError(f"no images in {places} (looked for {' '.join(IMAGE_SUFFIXES)})")
+    root = os.path.commonpath(roots)
+    images = [ImageFile(Path(path), _name(path, root)) for path in _without_doubles(found)]
+    return sorted(images, key=lambda image: image.name)
+
+
+def printable(path: Path | str) -> str:
+    """Return a path as text that can be printed and stored as UTF-8, whatever bytes it holds."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _sources(given: Path) -> list[Path]:
+    """Return the files and folders that one input stands for: itself, or the lines of a list."""
+    if not os.path.exists(given):
+        raise InputError(f"{printable(given)} does not exist; check the path")
+    if os.path.isdir(given) or given.suffix.lower() not in LIST_SUFFIXES:
+        return [given]
+    try:
+        # Not every path is UTF-8: surrogates stand for the odd bytes, as in all of Python's os.
+        text = given.read_text(encoding="utf-8-sig", errors="surrogateescape")
+    except OSError as error:
+        reason = f"cannot read {printable(given)}: {error.strerror}; make it readable"
+        raise InputError(reason) from error
+    if "\0" in text:
+        raise InputError(f"{printable(given)} is not text; a list holds one image path a line")
+    lines = (line.strip() for line in text.splitlines())
+    return [given.parent / line for line in lines if line and not line.startswith("#")]
+
+
+def _walk(root: Path, output: str | None) -> Iterator[str]:
+    """Yield the images below a folder; linked folders come last, so that real paths win."""
+    if os.path.realpath(root) == output:
+        raise InputError(f"{printable(root)} is both input and output; choose another --out")
+    seen = {output}
+    pending = [str(root)]
+    for start in pending:
+        unlistable: list[OSError] = []
+        for folder, subfolders, files in os.walk(start, onerror=unlistable.append):
+            real = os.path.realpath(folder)
+            if real in seen or _is_output(subfolders, files):
+                subfolders.clear()
+                continue
+            seen.add(real)
+            subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
+            links = (os.path.join(folder, name) for name in subfolders)
+            pending.extend(link for link in links if os.path.islink(link))
+            yield from _images_among(folder, files)
+        # Reading such a folder as an image fails: it is reported, and the rest goes on.
+        yield from (str(error.filename) for error in unlistable)
+
+
+def _is_output(subfolders: Sequence[str], files: Sequence[str]) -> bool:
+    # Otherwise the overlays of one run would be photos to the next one.
+    return "run.json" in files and "labels" in subfolders
+
+
+def _images_among(folder: str, files: Iterable[str]) -> Iterator[str]:
+    for name in files:
+        path = os.path.join(folder, name)
+        is_image = os.path.splitext(name)[1].lower() in IMAGE_SUFFIXES
+        if is_image and not name.startswith(".") and (os.path.isfile(path) or os.path.islink(path)):
+            yield path
+
+
+def _without_doubles(paths: Iterable[str]) -> list[str]:
+    """Keep one path of every real file, rather the file itself than a link to it."""
+    by_file: dict[str, str] = {}
+    for path in sorted(paths, key=os.path.islink):
+        by_file.setdefault(os.path.realpath(path), path)
+    return list(by_file.values())
+
+
+def _name(path: str, root: str) -> str:
+    return printable(Path(os.path.relpath(os.path.abspath(path), root)).as_posix())

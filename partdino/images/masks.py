@@ -1,0 +1,41 @@
+"""Masks that people have: which file belongs to an image, and what it marks as object."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+import cv2
+import numpy as np
+
+from partdino.images.read import ImageError, read_image
+
+
+def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
+    """Read the mask of an image.
+
+    Parameters
+    ----------
+    folder
+        Mirrors the images: the mask of ``a/bird.jpg`` is ``a/bird.jpg.png``, ``a/bird.png`` or
+        ``a/bird.jpg`` in it.
+    name
+        The image's name in the run.
+    size
+        (h, w) to resize to, nearest neighbour.
+
+    Returns
+    -------
+    bool (h, w), True where the mask is not 0 in any channel.
+
+    Raises
+    ------
+    ImageError
+        There is no mask for the image, or it cannot be read.
+    """
+    relative = PurePosixPath(name)
+    names = (f"{name}.png", str(relative.with_suffix(".png")), name)
+    path = next((folder / n for n in names if (folder / n).is_file()), None)
+    if path is None:
+        raise ImageError(folder / name, f"no mask; save it as {folder / names[1]}")
+    mask = read_image(path).pixels.any(axis=2)
+    return cv2.resize(mask.view(np.uint8), size[::-1], interpolation=cv2.INTER_NEAREST) > 0
