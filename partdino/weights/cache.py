@@ -1,0 +1,50 @@
+"""The cache folder and the hashes of what lies in it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import BinaryIO
+
+_CHUNK = 1 << 20
+
+
+def cache_folder() -> Path:
+    """Return the folder of fetched weights, which may not exist yet.
+
+    Returns
+    -------
+    Path
+        `PARTDINO_CACHE`, else `partdino` in `XDG_CACHE_HOME`, else `~/.cache/partdino`.
+    """
+    if chosen := os.environ.get("PARTDINO_CACHE"):
+        return Path(chosen).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "partdino"
+
+
+def sha256(stream: BinaryIO) -> str:
+    """Hash the rest of a stream."""
+    digest = hashlib.sha256()
+    while chunk := stream.read(_CHUNK):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def file_sha256(path: Path) -> str:
+    """Hash a file, each time anew."""
+    with path.open("rb") as stream:
+        return sha256(stream)
+
+
+def remembered_sha256(path: Path) -> str:
+    """Hash a file once per process, for as long as its size and time stay the same."""
+    stat = path.stat()
+    return _sha256_of_version(path, stat.st_size, stat.st_mtime_ns)
+
+
+@lru_cache
+def _sha256_of_version(path: Path, size: int, mtime_ns: int) -> str:
+    return file_sha256(path)
