@@ -1,0 +1,21 @@
+"""Dense features: a grid of vectors that tell what every patch of an image shows."""
+
+from __future__ import annotations
+
+from partdino.features.backbone import PRECISIONS, Backbone
+from partdino.features.checkpoint import WeightsIdentity
+from partdino.features.extraction import extract_features, load_backbone
+from partdino.features.loading import resolve_backbone
+from partdino.features.registry import SHORT_NAMES
+from partdino.features.vit import FACETS
+
+__all__ = [
+    "FACETS",
+    "PRECISIONS",
+    "SHORT_NAMES",
+    "Backbone",
+    "WeightsIdentity",
+    "extract_features",
+    "load_backbone",
+    "resolve_backbone",
+]
