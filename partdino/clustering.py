@@ -1,0 +1,163 @@
+"""Clustering the pooled features of all images into K parts: centring, PCA, spherical k-means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+PCA_DIM = 64
+RESTARTS = 10
+_MAX_ITERATIONS = 100
+# Sharpness of the soft assignment in `confidence`: a difference of cosines of 0.1 is a factor e.
+TEMPERATURE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class PartClusters:
+    """K parts as directions in feature space.
+
+    Attributes
+    ----------
+    mean
+        float32 (D,): the mean foreground feature.
+    components
+        float32 (P, D): orthonormal principal directions of the centred foreground features.
+    centroids
+        float32 (C, P): unit vectors, C <= K (fewer where there were fewer distinct regions);
+        part number i + 1 has centroid i. Parts are numbered from the largest to the smallest.
+    """
+
+    mean: np.ndarray
+    components: np.ndarray
+    centroids: np.ndarray
+
+    def similarities(self, features: np.ndarray) -> np.ndarray:
+        """Return float64 (N, C), the cosine between each (N, D) feature and each centroid."""
+        projected = (features.astype(np.float64) - self.mean) @ self.components.T
+        return normalise(projected) @ self.centroids.T.astype(np.float64)
+
+
+def fit_parts(
+    features: np.ndarray, areas: np.ndarray, num_parts: int, seed: int = 0
+) -> PartClusters:
+    """Cluster region features into parts.
+
+    Features are centred on their mean, reduced to 64 principal components, scaled to unit length
+    and clustered by spherical k-means (Dhillon & Modha, 2001) with k-means++ seeding; the best of
+    10 restarts is kept. A region counts by its area.
+
+    Parameters
+    ----------
+    features
+        float (N, D), pooled features of foreground regions, N >= 1.
+    areas
+        float (N,), above 0: the weight of each region.
+    num_parts
+        K. Where there are fewer distinct regions, there are fewer centroids.
+    seed
+        Seed of the restarts.
+    """
+    weights = np.asarray(areas, np.float64) / np.sum(areas)
+    mean = weights @ features
+    centred = features - mean
+    components = _principal_components(centred, weights)
+    points = normalise(centred @ components.T)
+    centroids, assignment = spherical_kmeans(points, weights, num_parts, seed)
+    mass = np.bincount(assignment, weights, minlength=len(centroids))
+    order = np.argsort(-mass, kind="stable")
+    return PartClusters(*(a.astype(np.float32) for a in (mean, components, centroids[order])))
+
+
+def spherical_kmeans(
+    points: np.ndarray, weights: np.ndarray, num_clusters: int, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cluster unit vectors by the cosine, the best of `RESTARTS` runs.
+
+    Parameters
+    ----------
+    points
+        float64 (N, P), unit vectors (null vectors are allowed).
+    weights
+        float64 (N,), above 0.
+    num_clusters
+        The most clusters to make; as many as there are distinct points at most.
+    seed
+        Same seed, same result.
+
+    Returns
+    -------
+    centroids
+        float64 (C, P), unit vectors.
+    assignment
+        int64 (N,), the centroid of every point.
+    """
+    rng = np.random.default_rng(seed)
+    runs = [_kmeans_once(points, weights, num_clusters, rng) for _ in range(RESTARTS)]
+    centroids = max(runs, key=lambda run: run[1])[0]
+    return centroids, (points @ centroids.T).argmax(axis=1)
+
+
+def normalise(vectors: np.ndarray) -> np.ndarray:
+    """Scale the last axis to unit length; null vectors stay null."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return vectors / np.where(length > 0, length, 1)
+
+
+def confidence(similarities: np.ndarray) -> np.ndarray:
+    """Return float64 (N,) in (0, 1]: softmax of the (N, C) cosines over `TEMPERATURE`, at its peak.
+
+    1 means that no other part is near; 1 / C that the region could be any.
+    """
+    gaps = similarities - similarities.max(axis=1, keepdims=True)
+    return 1 / np.exp(gaps / TEMPERATURE).sum(axis=1)
+
+
+def _principal_components(centred: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    covariance = (centred * weights[:, None]).T @ centred
+    _, vectors = np.linalg.eigh(covariance)
+    components = vectors[:, ::-1][:, :PCA_DIM].T
+    # The sign of an eigenvector is arbitrary: fix it, so that files from two runs can be compared.
+    largest = np.abs(components).argmax(axis=1)
+    return components * np.sign(components[np.arange(len(components)), largest])[:, None]
+
+
+def _kmeans_once(
+    points: np.ndarray, weights: np.ndarray, num_clusters: int, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:
+    centroids = _seed_centroids(points, weights, num_clusters, rng)
+    assignment = None
+    for _ in range(_MAX_ITERATIONS):
+        similarities = points @ centroids.T
+        previous, assignment = assignment, similarities.argmax(axis=1)
+        if previous is not None and np.array_equal(previous, assignment):
+            break
+        centroids = _update(points, weights, assignment, centroids)
+    return centroids, float(weights @ (points @ centroids.T).max(axis=1))
+
+
+def _seed_centroids(
+    points: np.ndarray, weights: np.ndarray, num_clusters: int, rng: np.random.Generator
+) -> np.ndarray:
+    """k-means++ (Arthur & Vassilvitskii, 2007), with the distance 1 - cosine."""
+    first = rng.choice(len(points), p=weights / weights.sum())
+    centroids = [points[first]]
+    distance = 1 - points @ centroids[0]
+    while len(centroids) < num_clusters:
+        mass = weights * np.where(distance > 1e-9, distance, 0)
+        if not mass.any():  # no further distinct point
+            break
+        chosen = points[rng.choice(len(points), p=mass / mass.sum())]
+        centroids.append(chosen)
+        distance = np.minimum(distance, 1 - points @ chosen)
+    return np.stack(centroids)
+
+
+def _update(
+    points: np.ndarray, weights: np.ndarray, assignment: np.ndarray, centroids: np.ndarray
+) -> np.ndarray:
+    member = np.zeros((len(centroids), len(points)))
+    member[assignment, np.arange(len(points))] = weights
+    sums = member @ points
+    # A cluster that lost all its points keeps its place.
+    return np.where(np.linalg.norm(sums, axis=1, keepdims=True) > 0, normalise(sums), centroids)

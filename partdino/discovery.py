@@ -1,0 +1,192 @@
+"""`PartDiscovery`: the whole method behind the interface of a scikit-learn clusterer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from partdino.config import Options, validate
+from partdino.description import Source, describe_images
+from partdino.errors import InputError
+from partdino.fitting import fit_model
+from partdino.flow import Outcome, through, worker_pool
+from partdino.images import find_images
+from partdino.labelling import label_image
+from partdino.model import PartModel, load_model
+from partdino.resolution import backbone_of, resolve
+from partdino.result import PartSegmentation
+from partdino.store import DescriptionStore
+
+Images = str | Path | np.ndarray | Sequence[str | Path | np.ndarray]
+
+
+class PartDiscovery(Options, ClusterMixin, BaseEstimator):
+    """Splits the object in every image into K parts, the same part with the same number.
+
+    The parameters are the fields of `partdino.config.Options`, all by keyword, and nothing is done
+    with them before `fit`.
+
+    Images are given as a folder, a path, a uint8 (H, W, 3) RGB or (H, W) grey array, or a sequence
+    of paths and arrays. An image that cannot be read is left out with a warning and listed in
+    `failures_`. Arrays are named ``image_000000``.. by their place.
+
+    Attributes
+    ----------
+    model_ : PartModel
+        What was learnt.
+    options_ : Options
+        The parameters with every "auto" resolved.
+    failures_ : list of tuple of str
+        Name and reason of every image that the last call could not use.
+
+    Examples
+    --------
+    >>> from partdino import PartDiscovery
+    >>> discovery = PartDiscovery(parts=6).fit("photos")  # doctest: +SKIP
+    >>> discovery.predict("photos/bird.jpg")[0].label_map.shape  # doctest: +SKIP
+    (375, 500)
+    """
+
+    def fit(self, images: Images, y: None = None) -> PartDiscovery:
+        """Learn the parts of a collection of images.
+
+        Parameters
+        ----------
+        images
+            See the class.
+        y
+            Ignored.
+
+        Raises
+        ------
+        PartDinoError
+            A parameter cannot work, weights cannot be had, or no image has a foreground.
+        """
+        with TemporaryDirectory(prefix="partdino-") as folder:
+            self._fit(as_sources(images), DescriptionStore(Path(folder)))
+        return self
+
+    def fit_predict(self, images: Images, y: None = None) -> list[PartSegmentation]:
+        """Learn the parts of images and label the same images, describing each only once.
+
+        Equal to ``fit(images).predict(images)``.
+        """
+        sources = as_sources(images)
+        with TemporaryDirectory(prefix="partdino-") as folder:
+            store = DescriptionStore(Path(folder))
+            names = self._fit(sources, store)
+            return [label_image(name, store.read(name), self.model_) for name in names]
+
+    def predict(self, images: Images) -> list[PartSegmentation]:
+        """Label images with the parts that were learnt.
+
+        Returns
+        -------
+        list of PartSegmentation
+            One for every readable image, in their order.
+        """
+        return list(self.iter_predict(images))
+
+    def iter_predict(self, images: Images) -> Iterator[PartSegmentation]:
+        """Label images one after the other: `predict` for more than fit into memory."""
+        check_is_fitted(self)
+        sources = as_sources(images)
+        self.failures_ = []
+        with worker_pool(self.options_.workers) as pool:
+            outcomes = describe_images(sources, self._backbone, self.options_, pool)
+            for outcome in self._successes(outcomes):
+                yield label_image(outcome.name, outcome.value, self.model_)
+
+    def save(self, path: str | Path) -> None:
+        """Write what was learnt to a safetensors file; raises `OutputError`."""
+        check_is_fitted(self)
+        self.model_.save(Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path, **running: object) -> PartDiscovery:
+        """Read a saved model.
+
+        Parameters
+        ----------
+        path
+            Written by `save` or by ``partdino segment``.
+        **running
+            Parameters that say how to run, not what to compute: ``weights``, ``masks``,
+            ``device``, ``batch_size``, ``workers``.
+
+        Raises
+        ------
+        ModelError
+            The file is no model, or the backbone's weights differ from those it was fitted with.
+        """
+        model = load_model(Path(path), running)
+        discovery = cls(**vars(model.options))
+        discovery.model_ = model
+        discovery.options_, _ = resolve(model.options)
+        discovery.failures_ = []
+        discovery._backbone = backbone_of(discovery.options_)
+        model.check_backbone(discovery._backbone)
+        return discovery
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def _fit(self, sources: Sequence[Source], store: DescriptionStore) -> list[str]:
+        """Describe and fit; return the names of the images that could be read."""
+        self.options_, _ = resolve(validate(self.get_params()))
+        self.failures_ = []
+        self._backbone = backbone_of(self.options_)
+        names = []
+        with worker_pool(self.options_.workers) as pool:
+            outcomes = describe_images(sources, self._backbone, self.options_, pool)
+            for outcome in self._successes(outcomes):
+                store.write(outcome.name, outcome.value)
+                names.append(outcome.name)
+        self.model_ = fit_model(store, names, self.options_, self._backbone.weights.sha256)
+        return names
+
+    def _successes(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+        """Yield what succeeded; warn of what failed and keep it in `failures_`."""
+        for outcome in outcomes:
+            if outcome.failure is None:
+                yield outcome
+            else:
+                self.failures_.append((outcome.name, outcome.failure))
+                warnings.warn(f"left out {outcome.name}: {outcome.failure}", stacklevel=3)
+
+
+def as_sources(images: Images) -> list[Source]:
+    """Turn whatever `PartDiscovery` takes into named sources.
+
+    Raises
+    ------
+    InputError
+        There is no image, or an array is not uint8 (H, W, 3) or (H, W).
+    """
+    items = [images] if isinstance(images, (str, Path, np.ndarray)) else list(images)
+    arrays = [
+        Source(f"image_{index:06}", _as_rgb(item, index))
+        for index, item in enumerate(items)
+        if isinstance(item, np.ndarray)
+    ]
+    paths = [Path(item) for item in items if not isinstance(item, np.ndarray)]
+    files = find_images(paths) if paths or not arrays else []
+    return [*arrays, *(Source(file.name, file.path) for file in files)]
+
+
+def _as_rgb(array: np.ndarray, index: int) -> np.ndarray:
+    if array.dtype != np.uint8 or array.ndim not in (2, 3) or 0 in array.shape:
+        raise InputError(
+            f"image {index} is {array.dtype} {array.shape}; pass uint8 (H, W, 3) or (H, W)"
+        )
+    if array.ndim == 2:
+        return np.repeat(array[:, :, None], 3, axis=2)
+    if array.shape[2] != 3:
+        raise InputError(f"image {index} has {array.shape[2]} channels; pass RGB or grey")
+    return array

@@ -1,0 +1,92 @@
+"""From the descriptions of all images to the fitted model: the collection half of the method.
+
+::
+
+    descriptions --> foreground --> part clustering --> PartModel
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from partdino.clustering import fit_parts
+from partdino.config import Options
+from partdino.description import ImageDescription
+from partdino.errors import InputError
+from partdino.foreground import fit_foreground
+from partdino.model import PartModel, foreground_regions
+from partdino.store import DescriptionStore
+
+# The most regions to learn from, and the most images: a larger sample moves the centroids less
+# than another seed does, and memory stays bounded.
+MAX_REGIONS = 200_000
+MAX_IMAGES = 5_000
+
+
+def fit_model(
+    store: DescriptionStore, names: Sequence[str], options: Options, weights_sha256: str
+) -> PartModel:
+    """Fit the foreground and the parts.
+
+    Parameters
+    ----------
+    store
+        Holds the descriptions.
+    names
+        The images to learn from. Of more than `MAX_IMAGES` images or `MAX_REGIONS` regions a
+        sample is taken, spread evenly.
+    options
+        With every "auto" resolved.
+    weights_sha256
+        Of the backbone.
+
+    Raises
+    ------
+    InputError
+        There is no image, or no foreground in any of them.
+    """
+    if not names:
+        raise InputError("no image could be read, so there is nothing to fit")
+    sample = list(names[:: -(-len(names) // MAX_IMAGES)])
+    foreground = None
+    if options.foreground == "auto":
+        foreground = fit_foreground(*_gather(store, sample, options.seed, _every_region))
+    select = partial(foreground_regions, foreground=foreground)
+    features, _, areas = _gather(store, sample, options.seed, select)
+    if len(areas) == 0:
+        raise InputError(
+            "no foreground was found in any image; --foreground none takes the images as all object"
+        )
+    parts = fit_parts(features, areas, options.parts, options.seed)
+    return PartModel(options, weights_sha256, parts, foreground)
+
+
+def _every_region(description: ImageDescription) -> np.ndarray:
+    return np.ones(len(description.areas), bool)
+
+
+def _gather(
+    store: DescriptionStore,
+    names: Sequence[str],
+    seed: int,
+    select: Callable[[ImageDescription], np.ndarray],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return features (N, D), contrast (N,) and areas (N,) of the selected regions of all images.
+
+    An area is a share of its image, so that every image counts alike whatever its size.
+    """
+    quota = MAX_REGIONS // len(names)
+    rng = np.random.default_rng(seed)
+    rows = []
+    for name in names:
+        description = store.read(name)
+        chosen = np.flatnonzero(select(description))
+        if len(chosen) > quota:
+            chosen = np.sort(rng.choice(chosen, quota, replace=False))
+        share = description.areas[chosen] / description.areas.sum()
+        rows.append((description.features[chosen], description.contrast[chosen], share))
+    features, contrast, areas = (np.concatenate(column) for column in zip(*rows, strict=True))
+    return features.astype(np.float32), contrast, areas

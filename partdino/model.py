@@ -1,0 +1,172 @@
+"""The fitted model: what labels new images with the same parts. One safetensors file holds it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from partdino.clustering import PartClusters, confidence
+from partdino.config import RUNNING_OPTIONS, Options, validate
+from partdino.description import ImageDescription
+from partdino.errors import ModelError
+from partdino.files import atomic_path
+from partdino.foreground import ForegroundModel, select_foreground
+from partdino.version import __version__
+
+if TYPE_CHECKING:
+    from partdino.features import Backbone
+
+_FORMAT = 1
+_TENSORS = ("mean", "components", "centroids")
+
+
+def foreground_regions(
+    description: ImageDescription, foreground: ForegroundModel | None
+) -> np.ndarray:
+    """Return bool (R,), the regions that are object: of a mask, of the model, or else all."""
+    if description.inside is not None:
+        return description.inside
+    if foreground is None:
+        return np.ones(len(description.areas), bool)
+    score = foreground.score(description.features, description.contrast)
+    return select_foreground(score, description.areas)
+
+
+@dataclass(frozen=True, eq=False)
+class RegionLabels:
+    """The parts of the regions of one image.
+
+    Attributes
+    ----------
+    part
+        uint8 (R,): 0 = background, 1..K = parts.
+    confidence
+        float64 (R,) in (0, 1], see `partdino.clustering.confidence`; 0 for background.
+    similarity
+        float64 (R,) in [-1, 1], cosine to the part's centroid; 0 for background.
+    """
+
+    part: np.ndarray
+    confidence: np.ndarray
+    similarity: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class PartModel:
+    """Everything that fitting learns, and the configuration it was learnt with.
+
+    Attributes
+    ----------
+    options
+        The full configuration, every "auto" resolved.
+    weights_sha256
+        Of the backbone, see `partdino.features.WeightsIdentity`.
+    parts
+        Centroids and feature transform.
+    foreground
+        None where the foreground is given (``foreground`` "none" or "masks").
+    """
+
+    options: Options
+    weights_sha256: str
+    parts: PartClusters
+    foreground: ForegroundModel | None
+
+    def label(self, description: ImageDescription) -> RegionLabels:
+        """Give every region of an image its part, or background."""
+        inside = foreground_regions(description, self.foreground)
+        count = len(inside)
+        part, sure, similarity = np.zeros(count, np.uint8), np.zeros(count), np.zeros(count)
+        if inside.any():
+            similarities = self.parts.similarities(description.features[inside])
+            part[inside] = similarities.argmax(axis=1) + 1
+            sure[inside] = confidence(similarities)
+            similarity[inside] = similarities.max(axis=1)
+        return RegionLabels(part, sure, similarity)
+
+    def check_backbone(self, backbone: Backbone) -> None:
+        """Refuse a backbone that the model was not fitted with; raises `ModelError`."""
+        if backbone.weights.sha256 != self.weights_sha256:
+            raise ModelError(
+                f"the model was fitted with other weights of {self.options.backbone} "
+                f"(sha256 {self.weights_sha256[:12]}, these are {backbone.weights.sha256[:12]}); "
+                "pass the same ones (--weights) or fit anew"
+            )
+
+    def save(self, path: Path) -> None:
+        """Write the model atomically; raises `OutputError`."""
+        from safetensors.numpy import save
+
+        tensors = {name: getattr(self.parts, name) for name in _TENSORS}
+        if self.foreground is not None:
+            tensors["foreground.weights"] = self.foreground.weights
+            tensors["foreground.bias"] = np.array([self.foreground.bias])
+        document = {
+            "format": _FORMAT,
+            "version": __version__,
+            "weights_sha256": self.weights_sha256,
+            "options": {
+                name: value
+                for name, value in self.options.options().items()
+                if name not in RUNNING_OPTIONS
+            },
+        }
+        content = save(tensors, {"partdino": json.dumps(document, sort_keys=True)})
+        with atomic_path(path) as temporary:
+            temporary.write_bytes(content)
+
+
+def load_model(path: Path, running: Mapping[str, Any]) -> PartModel:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path
+        Written by `PartModel.save`.
+    running
+        Options that say how to run, not what to compute: a choice of `RUNNING_OPTIONS`.
+
+    Raises
+    ------
+    ModelError
+        The file cannot be read or is no such model.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            document = json.loads((file.metadata() or {}).get("partdino", "null"))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError as error:
+        raise ModelError(f"{path} does not exist; check --model") from error
+    except (OSError, SafetensorError, ValueError) as error:
+        raise ModelError(f"{path} is not a readable safetensors file ({error})") from error
+    if document is None or document.get("format") != _FORMAT:
+        raise ModelError(f"{path} is not a model of this version of Part-DINO; fit it anew")
+    return _assemble(path, document, tensors, running)
+
+
+def _assemble(
+    path: Path,
+    document: dict[str, Any],
+    tensors: dict[str, np.ndarray],
+    running: Mapping[str, Any],
+) -> PartModel:
+    other = sorted(set(running) - set(RUNNING_OPTIONS))
+    if other:
+        raise ModelError(f"{path} holds its own '{other[0]}'; leave that option out")
+    try:
+        options = validate({**document["options"], **running}, str(path))
+        parts = PartClusters(*(tensors[name] for name in _TENSORS))
+        foreground = None
+        if "foreground.weights" in tensors:
+            bias = float(tensors["foreground.bias"][0])
+            foreground = ForegroundModel(tensors["foreground.weights"], bias)
+        return PartModel(options, document["weights_sha256"], parts, foreground)
+    except KeyError as error:
+        raise ModelError(f"{path} lacks {error}; fit the model anew") from error
