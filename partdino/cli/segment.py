@@ -1,0 +1,62 @@
+"""``partdino segment``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from partdino.cli.console import Reporter, print_json
+from partdino.cli.options import with_method_options
+
+
+@with_method_options
+def segment(
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="INPUT", help="Folders (searched recursively), images, .txt lists of paths."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")],
+    given: dict[str, Any],
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Label with a fitted model (parts.safetensors) instead of fitting one."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the results in --out.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the unfinished run in --out.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print run.json on stdout.")] = False,
+) -> None:
+    """Split the object in every photo into K parts.
+
+    The same part has the same number in every photo. Nothing is trained, no labels are needed.
+
+    Exit code: 0 all images labelled, 1 some failed (failures.csv), 2 nothing done.
+    """
+    from partdino.errors import ConfigError
+    from partdino.output_folder import Existing
+    from partdino.segmentation import segment as run_segment
+
+    if overwrite and resume:
+        raise ConfigError("--overwrite starts again and --resume goes on: pass one of them")
+    existing = Existing.OVERWRITE if overwrite else Existing.RESUME if resume else Existing.REFUSE
+    reporter = Reporter(quiet)
+    run = run_segment(inputs, out, given, reporter, model, existing)
+    counts = run["counts"]
+    reporter.say(
+        f"{counts['labelled']} of {counts['images']} images labelled in "
+        f"{run['seconds_total']:.0f} s; see {out / 'contact_sheet.jpg'}"
+    )
+    if counts["failed"]:
+        reporter.warn(f"{counts['failed']} images failed; see {out / 'failures.csv'}")
+    if as_json:
+        print_json(run)
+    if counts["failed"]:
+        raise typer.Exit(1)

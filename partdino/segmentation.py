@@ -1,0 +1,275 @@
+"""`partdino segment`: a collection of photos to part masks, from the inputs to the output folder.
+
+::
+
+    inputs --> describe --> fit --> label --> write
+                 |          (or --model)
+              (store)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import yaml
+
+from partdino.config import RUNNING_OPTIONS, Options, validate
+from partdino.description import Source, describe_images
+from partdino.errors import InputError, ModelError
+from partdino.files import write_text
+from partdino.fitting import fit_model
+from partdino.flow import Outcome, through, worker_pool
+from partdino.images import find_images, read_image
+from partdino.labelling import label_image
+from partdino.model import PartModel, load_model
+from partdino.output_folder import MODEL_FILE, Existing, OutputFolder
+from partdino.resolution import backbone_of, resolve
+from partdino.result import PartSegmentation
+from partdino.store import DescriptionStore
+from partdino.version import __version__
+from partdino.writers import OutputWriters, write_failures
+
+if TYPE_CHECKING:
+    from partdino.features import Backbone
+
+_PHOTO_PIXELS = 1600 * 1600  # what overlays and contact sheets are drawn on
+
+
+class Reporter(Protocol):
+    """Where a run says what it does; `partdino.cli.console.Reporter` is one."""
+
+    def say(self, message: str) -> None:
+        """Tell something of interest."""
+
+    def warn(self, message: str) -> None:
+        """Tell something that may need action."""
+
+    def progress(self, title: str, total: int) -> Any:
+        """Return a context manager that yields a function to call once per finished image."""
+
+
+@dataclass
+class RunLog:
+    """What a run keeps account of."""
+
+    failures: dict[str, str] = field(default_factory=dict)
+    without_foreground: list[str] = field(default_factory=list)
+    seconds: Counter = field(default_factory=Counter)
+
+    def note(self, outcome: Outcome) -> bool:
+        """Book an outcome; return whether it succeeded."""
+        self.seconds.update(outcome.seconds)
+        if outcome.failure is not None:
+            self.failures[outcome.name] = outcome.failure
+        return outcome.failure is None
+
+
+def segment(
+    inputs: Sequence[Path],
+    out: Path,
+    given: Mapping[str, Any],
+    reporter: Reporter,
+    model_file: Path | None = None,
+    existing: Existing = Existing.REFUSE,
+) -> dict[str, Any]:
+    """Segment the parts in all images and write every output format.
+
+    Parameters
+    ----------
+    inputs
+        Folders, image files and lists of paths.
+    out
+        The output folder.
+    given
+        Option values by name; see `partdino.config.Options`.
+    reporter
+        Where to say what happens.
+    model_file
+        Label with this fitted model instead of fitting one.
+    existing
+        What to do if `out` holds results.
+
+    Returns
+    -------
+    dict
+        The content of `run.json`.
+
+    Raises
+    ------
+    PartDinoError
+        Nothing could be done at all. Single images that fail are booked in `failures.csv`.
+    """
+    start = time.perf_counter()
+    options, model = _options_and_model(given, model_file)
+    folder = OutputFolder(out, existing)
+    sources = [Source(file.name, file.path) for file in find_images(inputs, exclude=out)]
+    options, notes = resolve(options)
+    for note in notes:
+        reporter.say(note)
+    backbone = backbone_of(options)
+    if model is not None:
+        model.check_backbone(backbone)
+    fingerprint = _fingerprint(options, backbone, model_file)
+    folder.begin(fingerprint)
+    log = RunLog()
+    with worker_pool(options.workers) as pool:
+        names = _describe(sources, folder.store, backbone, options, pool, log, reporter)
+        if model is None:
+            model = _fit(folder.store, names, options, backbone, log, reporter)
+        usable = [source for source in sources if source.name not in log.failures]
+        _label_and_write(usable, folder, model, pool, log, reporter)
+    model.save(out / MODEL_FILE)
+    write_failures(out, log.failures.items())
+    write_text(out / "config.yaml", yaml.safe_dump(options.options(), sort_keys=False))
+    run = {
+        **_environment(backbone, model_file, notes),
+        "fingerprint": fingerprint,
+        "options": options.options(),
+        "counts": {
+            "images": len(sources),
+            "labelled": len(sources) - len(log.failures),
+            "failed": len(log.failures),
+            "without_foreground": len(log.without_foreground),
+        },
+        "without_foreground": log.without_foreground,
+        "seconds": {stage: round(value, 3) for stage, value in log.seconds.items()},
+        "seconds_total": round(time.perf_counter() - start, 3),
+    }
+    folder.finish(run)
+    return run
+
+
+def _options_and_model(
+    given: Mapping[str, Any], model_file: Path | None
+) -> tuple[Options, PartModel | None]:
+    if model_file is None:
+        return validate(given), None
+    running = {name: value for name, value in given.items() if name in RUNNING_OPTIONS}
+    model = load_model(model_file, running)
+    for name, value in vars(validate(given)).items():
+        if name in given and value not in (getattr(model.options, name), "auto"):
+            raise ModelError(
+                f"{model_file} was fitted with {name} {getattr(model.options, name)}, "
+                f"not {value}; leave it out or fit anew"
+            )
+    return model.options, model
+
+
+def _fingerprint(options: Options, backbone: Backbone, model_file: Path | None) -> dict[str, Any]:
+    method = {k: v for k, v in options.options().items() if k not in RUNNING_OPTIONS}
+    sha256 = None if model_file is None else hashlib.sha256(model_file.read_bytes()).hexdigest()
+    return {
+        **method,
+        "version": __version__,
+        "weights_sha256": backbone.weights.sha256,
+        "model_sha256": sha256,
+    }
+
+
+def _describe(
+    sources: Sequence[Source],
+    store: DescriptionStore,
+    backbone: Backbone,
+    options: Options,
+    pool: Executor | None,
+    log: RunLog,
+    reporter: Reporter,
+) -> list[str]:
+    """Describe what the store lacks; return the names of all images that are described."""
+    missing = [source for source in sources if source.name not in store]
+    if len(missing) < len(sources):
+        reporter.say(f"Resuming: {len(sources) - len(missing)} images are described already.")
+    with reporter.progress("features", len(missing)) as advance:
+        for outcome in describe_images(missing, backbone, options, pool):
+            if log.note(outcome):
+                store.write(outcome.name, outcome.value)
+            else:
+                reporter.warn(f"{outcome.name}: {outcome.failure}")
+            advance()
+    return [source.name for source in sources if source.name not in log.failures]
+
+
+def _fit(
+    store: DescriptionStore,
+    names: list[str],
+    options: Options,
+    backbone: Backbone,
+    log: RunLog,
+    reporter: Reporter,
+) -> PartModel:
+    start = time.perf_counter()
+    if not names:
+        first = next(iter(log.failures.items()))
+        raise InputError(f"none of the images could be read; the first: {first[0]}: {first[1]}")
+    model = fit_model(store, names, options, backbone.weights.sha256)
+    log.seconds["fit"] = time.perf_counter() - start
+    found = len(model.parts.centroids)
+    if found < options.parts:
+        reporter.warn(
+            f"there are only {found} distinct foreground regions for {options.parts} parts"
+        )
+    return model
+
+
+def _label_and_write(
+    sources: Iterable[Source],
+    folder: OutputFolder,
+    model: PartModel,
+    pool: Executor | None,
+    log: RunLog,
+    reporter: Reporter,
+) -> None:
+    sources = list(sources)
+    writers = OutputWriters(folder.path)
+    label = partial(_label, store=folder.store, model=model)
+    outcomes = (Outcome(source.name, source) for source in sources)
+    with reporter.progress("labels", len(sources)) as advance:
+        for outcome in through("label", label, outcomes, pool):
+            if log.note(outcome):
+                result, photo = outcome.value
+                start = time.perf_counter()
+                writers.add(result, photo)
+                log.seconds["write"] += time.perf_counter() - start
+                if not result.foreground_found:
+                    log.without_foreground.append(result.name)
+            else:
+                reporter.warn(f"{outcome.name}: {outcome.failure}")
+            advance()
+    writers.close()
+    if log.without_foreground:
+        some = ", ".join(log.without_foreground[:3])
+        reporter.warn(f"no foreground in {len(log.without_foreground)} images (run.json): {some}")
+
+
+def _label(
+    source: Source, store: DescriptionStore, model: PartModel
+) -> tuple[PartSegmentation, np.ndarray]:
+    result = label_image(source.name, store.read(source.name), model)
+    return result, read_image(source.image, max_pixels=_PHOTO_PIXELS).pixels
+
+
+def _environment(backbone: Backbone, model_file: Path | None, notes: list[str]) -> dict[str, Any]:
+    import torch
+
+    return {
+        "version": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "notes": notes,
+        "weights": {
+            "backbone": backbone.name,
+            "source": backbone.weights.source,
+            "sha256": backbone.weights.sha256,
+        },
+        "model": None if model_file is None else str(model_file),
+    }
