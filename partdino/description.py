@@ -70,6 +70,8 @@ class ImageDescription:
         float32 (R,), the mean `border_contrast` in each region.
     inside
         bool (R,), which regions a given mask marks as object; None without masks.
+    patches
+        float16 (gh, gw, D), the unit-length features before pooling; None unless kept.
     """
 
     size: tuple[int, int]
@@ -78,6 +80,7 @@ class ImageDescription:
     features: np.ndarray
     contrast: np.ndarray
     inside: np.ndarray | None = None
+    patches: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +97,11 @@ class _Draft:
 
 
 def describe_images(
-    sources: Iterable[Source], backbone: Backbone, options: Options, pool: Executor | None = None
+    sources: Iterable[Source],
+    backbone: Backbone,
+    options: Options,
+    pool: Executor | None = None,
+    keep_patches: bool = False,
 ) -> Iterator[Outcome[ImageDescription]]:
     """Describe images, in their order.
 
@@ -108,6 +115,8 @@ def describe_images(
         With every "auto" resolved.
     pool
         Worker processes for decoding and regions; None does all in this process.
+    keep_patches
+        Keep the features of every patch too, for methods that do without regions.
 
     Yields
     ------
@@ -122,7 +131,7 @@ def describe_images(
     outcomes = through("boundaries", partial(_detect, options=options), outcomes)
     outcomes = through("regions", partial(_cut, options=options), outcomes, pool)
     outcomes = _extract_features(outcomes, backbone, options.batch_size)
-    return through("pooling", _pool, outcomes)
+    return through("pooling", partial(_pool, keep_patches=keep_patches), outcomes)
 
 
 def _decode(source: Source, options: Options, side: int, unit: int) -> _Draft:
@@ -189,7 +198,7 @@ def _extract_batch(window: list[Outcome[_Draft]], indices: list[int], backbone: 
         )
 
 
-def _pool(draft: _Draft) -> ImageDescription:
+def _pool(draft: _Draft, keep_patches: bool) -> ImageDescription:
     rows, columns, dim = draft.features.shape
     features = normalise(draft.features)
     weights = pooling_weights(draft.regions, (rows, columns), _PURITY)
@@ -204,6 +213,7 @@ def _pool(draft: _Draft) -> ImageDescription:
         features=(weights @ features.reshape(-1, dim)).astype(np.float16),
         contrast=(weights @ border_contrast(features).ravel()).astype(np.float32),
         inside=inside,
+        patches=features.astype(np.float16) if keep_patches else None,
     )
 
 

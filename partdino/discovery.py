@@ -15,10 +15,10 @@ from partdino.config import Options, validate
 from partdino.description import Source, describe_images
 from partdino.errors import InputError
 from partdino.fitting import fit_model
-from partdino.flow import Outcome, through, worker_pool
+from partdino.flow import Outcome, worker_pool
 from partdino.images import find_images
 from partdino.labelling import label_image
-from partdino.model import PartModel, load_model
+from partdino.model import load_model
 from partdino.resolution import backbone_of, resolve
 from partdino.result import PartSegmentation
 from partdino.store import DescriptionStore

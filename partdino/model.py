@@ -45,6 +45,8 @@ class RegionLabels:
     ----------
     part
         uint8 (R,): 0 = background, 1..K = parts.
+    best
+        uint8 (R,): the part that fits best, 1..K, even where the region is background.
     confidence
         float64 (R,) in (0, 1], see `partdino.clustering.confidence`; 0 for background.
     similarity
@@ -52,6 +54,7 @@ class RegionLabels:
     """
 
     part: np.ndarray
+    best: np.ndarray
     confidence: np.ndarray
     similarity: np.ndarray
 
@@ -80,14 +83,14 @@ class PartModel:
     def label(self, description: ImageDescription) -> RegionLabels:
         """Give every region of an image its part, or background."""
         inside = foreground_regions(description, self.foreground)
-        count = len(inside)
-        part, sure, similarity = np.zeros(count, np.uint8), np.zeros(count), np.zeros(count)
-        if inside.any():
-            similarities = self.parts.similarities(description.features[inside])
-            part[inside] = similarities.argmax(axis=1) + 1
-            sure[inside] = confidence(similarities)
-            similarity[inside] = similarities.max(axis=1)
-        return RegionLabels(part, sure, similarity)
+        similarities = self.parts.similarities(description.features)
+        best = (similarities.argmax(axis=1) + 1).astype(np.uint8)
+        return RegionLabels(
+            part=best * inside,
+            best=best,
+            confidence=confidence(similarities) * inside,
+            similarity=similarities.max(axis=1) * inside,
+        )
 
     def check_backbone(self, backbone: Backbone) -> None:
         """Refuse a backbone that the model was not fitted with; raises `ModelError`."""

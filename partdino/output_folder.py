@@ -1,4 +1,4 @@
-"""The folder a run writes to: never anything overwritten silently, never half a run mistaken for one."""
+"""The folder a run writes to: nothing overwritten silently, no half run mistaken for a whole one."""
 
 from __future__ import annotations
 

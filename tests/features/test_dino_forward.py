@@ -25,7 +25,6 @@ RELEASED = {
     "dinov2-s14-reg": Design("v2-reg", patch=14, grid=37),
     "dinov3-s16": Design("v3", patch=16, grid=0),
 }
-SIZES = ((5, 7), (8, 8))  # in patches
 
 
 @pytest.fixture(scope="module", params=RELEASED)
@@ -47,33 +46,17 @@ def model(released):
 
 def noise(design: Design, rows: int, columns: int, batch: int = 1) -> torch.Tensor:
     generator = torch.Generator().manual_seed(1)
-    return torch.randn(
-        batch, 3, rows * design.patch, columns * design.patch, generator=generator
-    )
+    return torch.randn(batch, 3, rows * design.patch, columns * design.patch, generator=generator)
 
 
+@pytest.mark.parametrize("facet", FACETS)
 @torch.inference_mode()
-def test_facets_of_a_released_design(released, model):
+def test_facets_of_a_released_design(released, model, facet):
     _, design, state, _ = released
-    for rows, columns in SIZES:
-        pixels = noise(design, rows, columns)
-        expected = forward(state, design, pixels)
-        for layer, facet in [(None, f) for f in FACETS] + [(3, "token"), (-5, "key")]:
-            network = ViTFeatures(copy.deepcopy(model), layer, facet, None)
-            reference = expected[-1 if layer is None else layer][facet]
-            torch.testing.assert_close(network(pixels), reference, rtol=1e-4, atol=1e-4)
-
-
-@torch.inference_mode()
-def test_half_the_stride_of_a_released_design(released, model):
-    _, design, state, _ = released
-    stride = design.patch // 2
-    pixels = noise(design, 4, 5)
-    expected = forward(state, design, pixels, stride)
-    for facet in ("token", "key"):
-        features = ViTFeatures(copy.deepcopy(model), None, facet, stride)(pixels)
-        assert features.shape == (1, 8, 10, 384)
-        torch.testing.assert_close(features, expected[-1][facet], rtol=1e-4, atol=1e-4)
+    pixels = noise(design, 5, 7)
+    expected = forward(state, design, pixels)[-1][facet]
+    features = ViTFeatures(copy.deepcopy(model), None, facet, None)(pixels)
+    torch.testing.assert_close(features, expected, rtol=1e-4, atol=1e-4)
 
 
 @torch.inference_mode()
@@ -90,17 +73,22 @@ def test_the_backbone_normalises_and_reads_the_usual_facet(released):
     np.testing.assert_allclose(backbone.extract(images), expected, rtol=1e-4, atol=1e-4)
 
 
-VARIANTS = {
-    "giant": ("vit_giant_patch14_dinov2", Design("v2", 14, 5, 48, 3, 3, 128, swiglu=True)),
-    "giant-reg": ("vit_giant_patch14_reg4_dinov2", Design("v2-reg", 14, 5, 48, 3, 3, 128, True)),
-    "plus": ("vit_huge_plus_patch16_dinov3", Design("v3", 16, 0, 48, 3, 3, 192, swiglu=True)),
-    "7b": ("vit_7b_patch16_dinov3", Design("v3", 16, 0, 96, 3, 3, 192, swiglu=True)),
-    "v3-biased-variant": ("vit_base_patch16_dinov3_qkvb", Design("v3", 16, 0, 48, 3, 3, 192)),
+# Every design of Meta at a small width and depth.
+DESIGNS = {
+    "v1": ("vit_small_patch8_224", Design("v1", 8, 6, 48, 3, 3, 192)),
+    "v2": ("vit_small_patch14_dinov2", Design("v2", 14, 5, 48, 3, 3, 192)),
+    "v2-reg": ("vit_small_patch14_reg4_dinov2", Design("v2-reg", 14, 5, 48, 3, 3, 192)),
+    "v2-giant": ("vit_giant_patch14_dinov2", Design("v2", 14, 5, 48, 3, 3, 128, True)),
+    "v2-giant-reg": ("vit_giant_patch14_reg4_dinov2", Design("v2-reg", 14, 5, 48, 3, 3, 128, True)),
+    "v3": ("vit_small_patch16_dinov3", Design("v3", 16, 0, 48, 3, 3, 192)),
+    "v3-plus": ("vit_huge_plus_patch16_dinov3", Design("v3", 16, 0, 48, 3, 3, 192, True)),
+    "v3-7b": ("vit_7b_patch16_dinov3", Design("v3", 16, 0, 96, 3, 3, 192, True)),
+    "v3-biased": ("vit_base_patch16_dinov3_qkvb", Design("v3", 16, 0, 48, 3, 3, 192)),
 }
 
 
 def shrunk(architecture: str, design: Design, state: dict[str, torch.Tensor]) -> nn.Module:
-    """A large model of timm at a small width and depth, filled from Meta's naming."""
+    """A model of timm at a small width and depth, filled from Meta's naming."""
     state, options = to_timm(state)
     model = timm.create_model(
         architecture,
@@ -116,22 +104,31 @@ def shrunk(architecture: str, design: Design, state: dict[str, torch.Tensor]) ->
     return model.eval()
 
 
-@pytest.mark.parametrize("architecture, design", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("architecture, design", DESIGNS.values(), ids=DESIGNS)
 @torch.inference_mode()
-def test_facets_of_the_larger_designs(architecture, design):
+def test_facets_layers_sizes_and_strides_of_every_design(architecture, design):
     state = random_checkpoint(design)
-    if "7b" in architecture:
-        state |= {f"local_cls_norm.{k}": torch.ones(design.dim) for k in ("weight", "bias")}
-        # The 7B model has no qkv bias at all.
-        state = {k: v for k, v in state.items() if "qkv.bias" not in k}
     model = shrunk(architecture, design, state)
-    if "7b" in architecture:
-        state |= {f"blocks.{i}.attn.qkv.bias": torch.zeros(288) for i in range(design.depth)}
-    pixels = noise(design, 3, 5)
-    expected = forward(state, design, pixels)
-    for facet in FACETS:
-        network = ViTFeatures(copy.deepcopy(model), 1, facet, None)
-        torch.testing.assert_close(network(pixels), expected[1][facet], rtol=1e-4, atol=1e-4)
+    for rows, columns, stride in ((5, 5, None), (3, 7, None), (4, 3, design.patch // 2)):
+        pixels = noise(design, rows, columns, batch=2)
+        expected = forward(state, design, pixels, stride)
+        for layer in range(design.depth):
+            for facet in FACETS:
+                features = ViTFeatures(copy.deepcopy(model), layer, facet, stride)(pixels)
+                reference = expected[layer][facet]
+                torch.testing.assert_close(features, reference, rtol=1e-4, atol=1e-4)
+
+
+@torch.inference_mode()
+def test_the_7b_file_has_no_qkv_bias_and_a_norm_for_training():
+    architecture, design = DESIGNS["v3-7b"]
+    state = random_checkpoint(design)
+    zeros = {name: torch.zeros_like(state.pop(name)) for name in list(state) if "qkv.bias" in name}
+    released = state | {f"local_cls_norm.{k}": torch.ones(design.dim) for k in ("weight", "bias")}
+    network = ViTFeatures(shrunk(architecture, design, released), None, "token", None)
+    pixels = noise(design, 3, 4)
+    expected = forward(state | zeros, design, pixels)[-1]["token"]
+    torch.testing.assert_close(network(pixels), expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("bias", ["zero", "unmasked"])
@@ -221,10 +218,10 @@ def test_a_stride_that_does_not_divide_the_patch_is_refused(small_vit, stride):
 @torch.inference_mode()
 def test_facets_of_other_designs_are_what_the_attention_uses(architecture, facet, module):
     torch.manual_seed(0)
+    options = {"qk_norm": True} if module == "k_norm" else {"qkv_fused": False}
     model = timm.create_model(
-        architecture, num_classes=0, dynamic_img_size=True, depth=2, qk_norm=module == "k_norm"
-    )
-    model.eval()
+        architecture, num_classes=0, dynamic_img_size=True, depth=2, **options
+    ).eval()
     patch = model.patch_embed.patch_size[0]
     pixels = torch.randn(1, 3, 2 * patch, 3 * patch)
     seen = []
