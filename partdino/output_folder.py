@@ -1,4 +1,4 @@
-"""The folder a run writes to: nothing overwritten silently, no half run mistaken for a whole one."""
+"""The folder a run writes to: nothing overwritten silently, no half run taken for a whole one."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from partdino.store import DescriptionStore
 
 RUN_FILE = "run.json"
 MODEL_FILE = "parts.safetensors"
-_WORK = ".partdino"
 _RESULTS = (
     *(RUN_FILE, MODEL_FILE, "config.yaml", "coco.json", "parts.csv", "failures.csv"),
-    *("contact_sheet.jpg", "labels", "overlays", _WORK),
+    *("contact_sheet.jpg", "labels", "overlays"),
 )
+_WORK = ".partdino"
+_FINGERPRINT = "fingerprint.json"
+_LEFTOVERS = ".partdino-*"  # temporary files of `partdino.files`, where a run was killed
 
 
 class Existing(str, Enum):
@@ -48,13 +50,14 @@ class OutputFolder:
 
     def __init__(self, path: Path, existing: Existing) -> None:
         self.path = path
+        self._work = path / _WORK
         self._existing = existing
+        self.store = DescriptionStore(self._work / "descriptions")
         self._check_contents()
         _check_writable(path)
-        self.store = DescriptionStore(path / _WORK / "descriptions")
 
     def begin(self, fingerprint: dict[str, Any]) -> None:
-        """Clear or keep what an earlier run left.
+        """Clear what an earlier run left, all but the descriptions of one that is resumed.
 
         Parameters
         ----------
@@ -64,24 +67,22 @@ class OutputFolder:
         Raises
         ------
         OutputError
-            The unfinished run was another one.
+            The run to resume was another one, or old results cannot be removed.
         """
-        if self._existing is Existing.RESUME and (begun := self._begun()) is not None:
-            changed = [key for key in fingerprint if begun.get(key) != fingerprint[key]]
-            if changed:
-                raise OutputError(
-                    f"{self.path} was begun with another {changed[0]} "
-                    f"({begun.get(changed[0])!r}, now {fingerprint[changed[0]]!r}); "
-                    "resume with the same, or start again with --overwrite"
-                )
+        begun = self._begun() if self._existing is Existing.RESUME else None
+        if begun is None:
+            _remove(self.store.folder)
         else:
-            self._clear()
-        write_json(self.path / _WORK / "fingerprint.json", fingerprint)
+            self._check_same(begun, fingerprint)
+        # Before anything else goes: whenever this is killed, the rest shows as an unfinished run.
+        write_json(self._work / _FINGERPRINT, fingerprint)
+        for old in (*(self.path / name for name in _RESULTS), *self.path.glob(_LEFTOVERS)):
+            _remove(old)
 
     def finish(self, run: dict[str, Any]) -> None:
         """Write `run.json`, the mark of a finished run, and drop the work folder."""
         write_json(self.path / RUN_FILE, run)
-        shutil.rmtree(self.path / _WORK, ignore_errors=True)
+        shutil.rmtree(self._work, ignore_errors=True)
 
     def _check_contents(self) -> None:
         try:
@@ -90,7 +91,7 @@ class OutputFolder:
             raise OutputError(f"{self.path}: {error.strerror}; choose another --out") from error
         if not contents:
             return
-        if not {RUN_FILE, _WORK} & set(contents):
+        if _WORK not in contents and self._begun() is None:
             raise OutputError(f"{self.path} holds files of something else; choose another --out")
         if self._existing is Existing.REFUSE:
             state = "a finished run" if RUN_FILE in contents else "an unfinished run"
@@ -101,19 +102,36 @@ class OutputFolder:
 
     def _begun(self) -> dict[str, Any] | None:
         """Return the fingerprint of the unfinished or finished run in the folder, if any."""
-        for file in (self.path / _WORK / "fingerprint.json", self.path / RUN_FILE):
-            if file.is_file():
-                document = json.loads(file.read_text(encoding="utf-8"))
-                return document.get("fingerprint", document)
-        return None
+        fingerprint = _read_json(self._work / _FINGERPRINT)
+        return fingerprint or _read_json(self.path / RUN_FILE).get("fingerprint")
 
-    def _clear(self) -> None:
-        for name in _RESULTS:
-            target = self.path / name
-            if target.is_dir() and not target.is_symlink():
-                shutil.rmtree(target)
-            else:
-                target.unlink(missing_ok=True)
+    def _check_same(self, begun: dict[str, Any], fingerprint: dict[str, Any]) -> None:
+        for key, value in fingerprint.items():
+            if begun.get(key) != value:
+                raise OutputError(
+                    f"{self.path} was begun with another {key} ({begun.get(key)!r}, now {value!r});"
+                    " resume with the same, or start again with --overwrite"
+                )
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """Return a JSON object; an empty one where there is none, or a file of something else."""
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _remove(path: Path) -> None:
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        reason = f"cannot remove {path}: {error.strerror}; choose another --out"
+        raise OutputError(reason) from error
 
 
 def _check_writable(path: Path) -> None:

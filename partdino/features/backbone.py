@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from math import sqrt
 
 import numpy as np
 import torch
@@ -14,10 +13,9 @@ from numpy.typing import NDArray
 from partdino.features.checkpoint import WeightsIdentity
 from partdino.features.convnet import ConvFeatures
 from partdino.features.vit import ViTFeatures
+from partdino.sizing import size_of_area
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-
-_MAX_ASPECT = 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +87,8 @@ class Backbone:
             Height and width: the image's aspect ratio (at most 8:1), an area near
             ``image_size ** 2``, both multiples of `patch_size` and at least two of them.
         """
-        size = image_size or self.default_image_size
-        aspect = min(max(height / width, 1 / _MAX_ASPECT), _MAX_ASPECT)
-        unit = self.patch_size
-        return _to_multiple(size * sqrt(aspect), unit), _to_multiple(size / sqrt(aspect), unit)
+        side = image_size or self.default_image_size
+        return size_of_area(height, width, side, self.patch_size, least=2)
 
     def grid_size(self, height: int, width: int) -> tuple[int, int]:
         """Return the rows and columns of the grid for an input size."""
@@ -139,10 +135,6 @@ class Backbone:
         with torch.autocast(self.device.type, dtype, enabled=dtype != torch.float32):
             features = self.network((pixels - mean) / std)
         return features.float().cpu().numpy()
-
-
-def _to_multiple(length: float, unit: int) -> int:
-    return max(round(length / unit), 2) * unit
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from partdino.features.vit import FACETS, ViTFeatures
 def load_backbone(
     name: str = AUTO,
     *,
-    weights: Path | None = None,
+    weights: str | Path | None = None,
     layer: int | None = None,
     facet: str = "auto",
     stride: int | None = None,
@@ -64,6 +64,7 @@ def load_backbone(
     WeightsError
         The weights cannot be had, or do not fit.
     """
+    weights = None if weights is None else Path(weights)
     name, _ = resolve_backbone(name, weights)
     architecture = timm_name(name)
     if facet == "auto":

@@ -38,20 +38,19 @@ def cached(timm_name: str) -> Path | None:
     return Path(found) if isinstance(found, str) else None
 
 
-def obstacle(timm_name: str, seconds: float = ANSWER_SECONDS) -> str | None:
+def obstacle(timm_name: str) -> str | None:
     """Ask the hub for a weights file's headers and say what stands in the way of fetching it.
 
     Parameters
     ----------
     timm_name
         A model with a `repository`.
-    seconds
-        The longest to wait for the answer, name resolution and redirects included.
 
     Returns
     -------
     str or None
         A clause such as "the hub did not answer within 4 s"; None where nothing is in the way.
+        It takes `ANSWER_SECONDS` at the most, name resolution and redirects included.
     """
     if constants.HF_HUB_OFFLINE:
         return "HF_HUB_OFFLINE is set"
@@ -60,16 +59,16 @@ def obstacle(timm_name: str, seconds: float = ANSWER_SECONDS) -> str | None:
 
     def ask() -> None:
         try:
-            huggingface_hub.get_hf_file_metadata(url, timeout=seconds)
+            huggingface_hub.get_hf_file_metadata(url, timeout=ANSWER_SECONDS)
             answers.append(None)
         except Exception as error:  # whatever the client raises is the answer
             answers.append(error)
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
-    thread.join(seconds)
+    thread.join(ANSWER_SECONDS)
     if not answers:
-        return f"the hub did not answer within {seconds:.0f} s"
+        return f"the hub did not answer within {ANSWER_SECONDS:.0f} s"
     return None if answers[0] is None else _reason(answers[0])
 
 
