@@ -1,16 +1,22 @@
-"""Clustering the pooled features of all images into K parts: centring, PCA, spherical k-means."""
+"""Clustering the pooled features of all images into K parts: centring, PCA, spherical k-means.
+
+What an image's object looks like as a whole (its species, its paint) tells nothing about its
+parts, so most of the image's own mean is removed from its features before anything is compared.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
+# Share of an image's own mean that is removed. All of it would lose what the parts that an image
+# shows have in common: the front of a car seen from the front.
+CENTRING = 0.7
 PCA_DIM = 64
 RESTARTS = 10
 _MAX_ITERATIONS = 100
-# Sharpness of the soft assignment in `confidence`: a difference of cosines of 0.1 is a factor e.
-TEMPERATURE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,41 +38,68 @@ class PartClusters:
     components: np.ndarray
     centroids: np.ndarray
 
-    def similarities(self, features: np.ndarray) -> np.ndarray:
-        """Return float64 (N, C), the cosine between each (N, D) feature and each centroid."""
-        projected = (features.astype(np.float64) - self.mean) @ self.components.T
-        return normalise(projected) @ self.centroids.T.astype(np.float64)
+    def similarities(self, features: np.ndarray, image_mean: np.ndarray) -> np.ndarray:
+        """Compare features of one image with the parts.
+
+        Parameters
+        ----------
+        features
+            float (N, D).
+        image_mean
+            float (D,), the mean feature of the image's object, see `object_mean`.
+
+        Returns
+        -------
+        float64 (N, C), the cosine between each feature and each centroid.
+        """
+        centred = features.astype(np.float64) - _centre(self.mean, image_mean)
+        return normalise(centred @ self.components.T) @ self.centroids.T.astype(np.float64)
 
 
 def fit_parts(
-    features: np.ndarray, areas: np.ndarray, num_parts: int, seed: int = 0
+    features: np.ndarray, areas: np.ndarray, images: np.ndarray, num_parts: int, seed: int = 0
 ) -> PartClusters:
     """Cluster region features into parts.
 
-    Features are centred on their mean, reduced to 64 principal components, scaled to unit length
+    Features are centred (see `CENTRING`), reduced to 64 principal components, scaled to unit length
     and clustered by spherical k-means (Dhillon & Modha, 2001) with k-means++ seeding; the best of
-    10 restarts is kept. A region counts by its area.
+    10 restarts is kept. A region counts by the root of its area, so that one even-coloured body
+    does not outweigh all the small parts.
 
     Parameters
     ----------
     features
         float (N, D), pooled features of foreground regions, N >= 1.
     areas
-        float (N,), above 0: the weight of each region.
+        float (N,), above 0.
+    images
+        int (N,), the image of each region, 0..M-1.
     num_parts
         K. Where there are fewer distinct regions, there are fewer centroids.
     seed
         Seed of the restarts.
     """
-    weights = np.asarray(areas, np.float64) / np.sum(areas)
-    mean = weights @ features
-    centred = features - mean
+    weights = np.sqrt(areas) / np.sqrt(areas).sum()
+    mean = np.average(features, axis=0, weights=areas)
+    members = csr_matrix((areas, (images, np.arange(len(areas)))))
+    totals = np.bincount(images, areas)
+    image_means = (members @ features) / np.where(totals > 0, totals, 1)[:, None]
+    centred = features - _centre(mean, image_means)[images]
     components = _principal_components(centred, weights)
     points = normalise(centred @ components.T)
     centroids, assignment = spherical_kmeans(points, weights, num_parts, seed)
-    mass = np.bincount(assignment, weights, minlength=len(centroids))
+    mass = np.bincount(assignment, areas, minlength=len(centroids))
     order = np.argsort(-mass, kind="stable")
     return PartClusters(*(a.astype(np.float32) for a in (mean, components, centroids[order])))
+
+
+def object_mean(features: np.ndarray, areas: np.ndarray) -> np.ndarray:
+    """Return float64 (D,), the mean of (R, D) region features of one image's object by area."""
+    return np.average(features.astype(np.float64), axis=0, weights=areas)
+
+
+def _centre(mean: np.ndarray, image_mean: np.ndarray) -> np.ndarray:
+    return CENTRING * image_mean + (1 - CENTRING) * mean
 
 
 def spherical_kmeans(
@@ -102,15 +135,6 @@ def normalise(vectors: np.ndarray) -> np.ndarray:
     """Scale the last axis to unit length; null vectors stay null."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return vectors / np.where(length > 0, length, 1)
-
-
-def confidence(similarities: np.ndarray) -> np.ndarray:
-    """Return float64 (N,) in (0, 1]: softmax of the (N, C) cosines over `TEMPERATURE`, at its peak.
-
-    1 means that no other part is near; 1 / C that the region could be any.
-    """
-    gaps = similarities - similarities.max(axis=1, keepdims=True)
-    return 1 / np.exp(gaps / TEMPERATURE).sum(axis=1)
 
 
 def _principal_components(centred: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -6,19 +6,21 @@ a configuration file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from annotated_types import Interval
 
 from partdino.errors import ConfigError
 
+T = TypeVar("T")
 
-def _option(default: Any, group: str, help: str) -> Any:
-    """Declare a field with the text and the heading that the command line shows for it."""
-    return field(default=default, metadata={"group": group, "help": help})
+
+def option(default: Any, group: str, help: str, *flags: str) -> Any:
+    """Declare a field with the text, heading and flags (if not its name) for the command line."""
+    return field(default=default, metadata={"group": group, "help": help, "flags": flags})
 
 
 @dataclass(kw_only=True)
@@ -28,65 +30,67 @@ class Options:
     The metadata of the fields hold the description that ``partdino segment --help`` prints.
     """
 
-    parts: Annotated[int, Interval(ge=1, le=255)] = _option(8, "Parts", "Number of parts, K.")
-    seed: Annotated[int, Interval(ge=0, le=2**32 - 1)] = _option(
+    parts: Annotated[int, Interval(ge=1, le=255)] = option(
+        8, "Parts", "Number of parts, K.", "--parts", "-k"
+    )
+    seed: Annotated[int, Interval(ge=0, le=2**32 - 1)] = option(
         0, "Parts", "Seed of the clustering."
     )
-    foreground: Literal["auto", "none", "masks"] = _option(
+    foreground: Literal["auto", "none", "masks"] = option(
         "auto",
         "Parts",
         "auto: found without labels; none: the images are all object; masks: read from --masks.",
     )
-    masks: Path | None = _option(
+    masks: Path | None = option(
         None, "Parts", "Folder of masks that mirrors the input; object where not 0."
     )
-    backbone: str = _option(
+    backbone: str = option(
         "auto",
         "Features",
         "Short name (dino-s16, dinov2-s14, dinov3-b16, ...) or a timm name; auto: dinov2-s14 if "
         "its weights can be had, else efficientnet-lite2.",
     )
-    weights: Path | None = _option(
+    weights: Path | None = option(
         None, "Features", "Weights file (.pth, .safetensors) to use instead of the hub's."
     )
-    layer: int | None = _option(
+    layer: int | None = option(
         None, "Features", "Block that is read, from 0; negative: from the end. Default: the last."
     )
-    facet: Literal["auto", "token", "key", "query", "value"] = _option(
+    facet: Literal["auto", "token", "key", "query", "value"] = option(
         "auto", "Features", "What is read of the block; auto: the usual one of the backbone."
     )
-    image_size: Annotated[int, Interval(ge=32, le=8192)] | None = _option(
+    image_size: Annotated[int, Interval(ge=32, le=8192)] | None = option(
         None, "Features", "Network input: square root of its area in pixels."
     )
-    stride: Annotated[int, Interval(ge=1, le=64)] | None = _option(
+    stride: Annotated[int, Interval(ge=1, le=64)] | None = option(
         None, "Features", "Pixels from patch to patch; less than the patch gives a finer grid."
     )
-    boundaries: Literal["auto", "hed", "gradient", "none"] = _option(
+    boundaries: Literal["auto", "hed", "gradient", "none"] = option(
         "auto", "Regions", "Boundary detector; auto: hed if its weights are here, else none."
     )
-    regions: Literal["auto", "watershed", "felzenszwalb", "slic"] = _option(
+    regions: Literal["auto", "watershed", "felzenszwalb", "slic"] = option(
         "auto", "Regions", "auto: watershed of the boundary map; felzenszwalb if there is none."
     )
-    region_scale: Annotated[float, Interval(ge=0)] | None = _option(
+    region_scale: Annotated[float, Interval(ge=0)] | None = option(
         None,
         "Regions",
         "Coarseness: boundary depth for watershed (0 to 1), scale for felzenszwalb, number of "
         "regions for slic.",
     )
-    min_region: Annotated[int, Interval(ge=1)] = _option(
+    min_region: Annotated[int, Interval(ge=1)] = option(
         30, "Regions", "Pixels that the smallest region has, at --region-size."
     )
-    region_size: Annotated[int, Interval(ge=64, le=8192)] = _option(
+    region_size: Annotated[int, Interval(ge=64, le=8192)] = option(
         448, "Regions", "Image size for boundaries and regions: square root of its area in pixels."
     )
-    device: str = _option("auto", "Running", "cpu, cuda, cuda:1, mps; auto: the best one here.")
-    precision: Literal["fp32", "bf16", "fp16"] = _option(
+    device: str = option("auto", "Running", "cpu, cuda, cuda:1, mps; auto: the best one here.")
+    precision: Literal["fp32", "bf16", "fp16"] = option(
         "fp32", "Running", "Number format of the network."
     )
-    batch_size: Annotated[int, Interval(ge=1)] = _option(
+    batch_size: Annotated[int, Interval(ge=1)] = option(
         8, "Running", "Images that an accelerator takes at once."
     )
-    workers: Annotated[int, Interval(ge=0, le=256)] = _option(
+    workers: Annotated[int, Interval(ge=0, le=256)] = option(
         0, "Running", "Processes for decoding and regions beside this one."
     )
 
@@ -117,24 +121,35 @@ def validate(values: Mapping[str, Any], source: str = "options") -> Options:
     ConfigError
         A name is unknown, or a value has the wrong type or is out of range.
     """
+    refuse_unknown(values, OPTION_NAMES, source)
+    options = convert(Options, values, source)
+    if (options.foreground == "masks") != (options.masks is not None):
+        raise ConfigError(f"{source}: --foreground masks and --masks DIR go together")
+    return options
+
+
+def refuse_unknown(values: Mapping[str, Any], known: Sequence[str], source: str) -> None:
+    """Raise `ConfigError` where a value has a name that is not known."""
+    unknown = sorted(set(values) - set(known))
+    if unknown:
+        raise ConfigError(
+            f"{source}: unknown option '{unknown[0]}'; the options are {', '.join(known)}"
+        )
+
+
+def convert(kind: type[T], values: Mapping[str, Any], source: str) -> T:
+    """Make a dataclass of options from values by name, checked and converted as `validate` does."""
     # Imported here because it is slow and `partdino --help` does not need it.
     from pydantic import TypeAdapter, ValidationError
 
-    unknown = sorted(set(values) - set(OPTION_NAMES))
-    if unknown:
-        known = ", ".join(OPTION_NAMES)
-        raise ConfigError(f"{source}: unknown option '{unknown[0]}'; the options are {known}")
     try:
-        options = TypeAdapter(Options).validate_python(dict(values))
+        return TypeAdapter(kind).validate_python(dict(values))
     except ValidationError as error:
         problem = error.errors()[0]
         reason = problem["msg"][0].lower() + problem["msg"][1:]
         raise ConfigError(
             f"{source}: {problem['loc'][0]} is {problem['input']!r}: {reason}"
         ) from error
-    if (options.foreground == "masks") != (options.masks is not None):
-        raise ConfigError(f"{source}: --foreground masks and --masks DIR go together")
-    return options
 
 
 def read_config(path: Path) -> dict[str, Any]:
@@ -151,7 +166,7 @@ def read_config(path: Path) -> dict[str, Any]:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}; check --config") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         first_line = str(error).splitlines()[0]
         raise ConfigError(f"{path} is not valid YAML: {first_line}") from error
     if values is None:

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,8 +24,8 @@ from partdino.clustering import normalise
 from partdino.config import Options
 from partdino.flow import Outcome, attempt, through
 from partdino.foreground import border_contrast
-from partdino.images import read_image
-from partdino.images.masks import read_mask
+from partdino.images import LoadedImage, read_image
+from partdino.images.masks import read_mask, resize_mask
 from partdino.pooling import pooling_weights
 from partdino.regions import make_regions
 from partdino.sizing import size_of_area
@@ -45,11 +45,24 @@ class Source:
     name
         Unique in the run.
     image
-        A path, or uint8 (H, W, 3) RGB.
+        A path, uint8 (H, W, 3) RGB, or a function that reads the image: it is given how many pixels
+        are of use, and the image is taken in the size that it returns, whatever its pixels have.
+    mask
+        A function that returns the object's mask, (H, W) of any size, object where not 0. None: as
+        the options say.
     """
 
     name: str
-    image: Path | np.ndarray
+    image: Path | np.ndarray | Callable[[int], LoadedImage]
+    mask: Callable[[], np.ndarray] | None = None
+
+    def load(self, max_pixels: int) -> LoadedImage:
+        """Read the image, at no more than this many pixels if it is not in memory already."""
+        if isinstance(self.image, np.ndarray):
+            return LoadedImage(self.image, self.image.shape[:2])
+        return (
+            self.image(max_pixels) if callable(self.image) else read_image(self.image, max_pixels)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +84,8 @@ class ImageDescription:
     inside
         bool (R,), which regions a given mask marks as object; None without masks.
     patches
-        float16 (gh, gw, D), the unit-length features before pooling; None unless kept.
+        float16 (gh, gw, D), the unit-length features before pooling; None where left out on
+        reading.
     """
 
     size: tuple[int, int]
@@ -97,11 +111,7 @@ class _Draft:
 
 
 def describe_images(
-    sources: Iterable[Source],
-    backbone: Backbone,
-    options: Options,
-    pool: Executor | None = None,
-    keep_patches: bool = False,
+    sources: Iterable[Source], backbone: Backbone, options: Options, pool: Executor | None = None
 ) -> Iterator[Outcome[ImageDescription]]:
     """Describe images, in their order.
 
@@ -115,8 +125,6 @@ def describe_images(
         With every "auto" resolved.
     pool
         Worker processes for decoding and regions; None does all in this process.
-    keep_patches
-        Keep the features of every patch too, for methods that do without regions.
 
     Yields
     ------
@@ -131,19 +139,25 @@ def describe_images(
     outcomes = through("boundaries", partial(_detect, options=options), outcomes)
     outcomes = through("regions", partial(_cut, options=options), outcomes, pool)
     outcomes = _extract_features(outcomes, backbone, options.batch_size)
-    return through("pooling", partial(_pool, keep_patches=keep_patches), outcomes)
+    return through("pooling", _pool, outcomes)
 
 
 def _decode(source: Source, options: Options, side: int, unit: int) -> _Draft:
-    if isinstance(source.image, np.ndarray):
-        pixels, size = source.image, source.image.shape[:2]
-    else:
-        loaded = read_image(source.image, max_pixels=4 * max(side, options.region_size) ** 2)
-        pixels, size = loaded.pixels, loaded.size
-    input_size = size_of_area(*size, side, unit, least=2)
-    region_size = size_of_area(*size, options.region_size)
-    mask = None if options.masks is None else read_mask(options.masks, source.name, region_size)
-    return _Draft(size, _resize(pixels, input_size), _resize(pixels, region_size), mask)
+    loaded = source.load(4 * max(side, options.region_size) ** 2)
+    input_size = size_of_area(*loaded.size, side, unit, least=2)
+    region_size = size_of_area(*loaded.size, options.region_size)
+    return _Draft(
+        size=loaded.size,
+        input_image=_resize(loaded.pixels, input_size),
+        image=_resize(loaded.pixels, region_size),
+        mask=_mask(source, options, region_size),
+    )
+
+
+def _mask(source: Source, options: Options, size: tuple[int, int]) -> np.ndarray | None:
+    if source.mask is not None:
+        return resize_mask(source.mask() != 0, size)
+    return None if options.masks is None else read_mask(options.masks, source.name, size)
 
 
 def _detect(draft: _Draft, options: Options) -> _Draft:
@@ -187,6 +201,10 @@ def _extract_batch(window: list[Outcome[_Draft]], indices: list[int], backbone: 
     drafts = [window[index].value for index in indices]
     batch = Outcome("", np.stack([draft.input_image for draft in drafts]))
     batch = attempt("features", backbone.extract, batch)
+    if batch.failure and len(indices) > 1:  # such as too large a batch for the memory
+        for index in indices:
+            _extract_batch(window, [index], backbone)
+        return
     share = batch.seconds["features"] / len(indices)
     for position, (index, draft) in enumerate(zip(indices, drafts, strict=True)):
         value = None if batch.failure else replace(draft, features=batch.value[position])
@@ -198,7 +216,7 @@ def _extract_batch(window: list[Outcome[_Draft]], indices: list[int], backbone: 
         )
 
 
-def _pool(draft: _Draft, keep_patches: bool) -> ImageDescription:
+def _pool(draft: _Draft) -> ImageDescription:
     rows, columns, dim = draft.features.shape
     features = normalise(draft.features)
     weights = pooling_weights(draft.regions, (rows, columns), _PURITY)
@@ -213,7 +231,7 @@ def _pool(draft: _Draft, keep_patches: bool) -> ImageDescription:
         features=(weights @ features.reshape(-1, dim)).astype(np.float16),
         contrast=(weights @ border_contrast(features).ravel()).astype(np.float32),
         inside=inside,
-        patches=features.astype(np.float16) if keep_patches else None,
+        patches=features.astype(np.float16),
     )
 
 

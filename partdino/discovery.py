@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,8 +35,12 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
     with them before `fit`.
 
     Images are given as a folder, a path, a uint8 (H, W, 3) RGB or (H, W) grey array, or a sequence
-    of paths and arrays. An image that cannot be read is left out with a warning and listed in
+    of paths and arrays. Results come in that order, those of a folder sorted by name, those of the
+    same file once. An image that cannot be read is left out with a warning and listed in
     `failures_`. Arrays are named ``image_000000``.. by their place.
+
+    With `workers` above 0, a script calls this under ``if __name__ == "__main__":``, as everything
+    that starts processes.
 
     Attributes
     ----------
@@ -52,6 +58,10 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
     >>> discovery.predict("photos/bird.jpg")[0].label_map.shape  # doctest: +SKIP
     (375, 500)
     """
+
+    # An estimator is itself alone, whatever parameters another one has.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def fit(self, images: Images, y: None = None) -> PartDiscovery:
         """Learn the parts of a collection of images.
@@ -170,14 +180,24 @@ def as_sources(images: Images) -> list[Source]:
         There is no image, or an array is not uint8 (H, W, 3) or (H, W).
     """
     items = [images] if isinstance(images, (str, Path, np.ndarray)) else list(images)
-    arrays = [
-        Source(f"image_{index:06}", _as_rgb(item, index))
-        for index, item in enumerate(items)
+    placed = [
+        (place, Source(f"image_{place:06}", _as_rgb(item, place)))
+        for place, item in enumerate(items)
         if isinstance(item, np.ndarray)
     ]
-    paths = [Path(item) for item in items if not isinstance(item, np.ndarray)]
-    files = find_images(paths) if paths or not arrays else []
-    return [*arrays, *(Source(file.name, file.path) for file in files)]
+    places = {
+        Path(os.path.abspath(item)): place
+        for place, item in reversed(list(enumerate(items)))
+        if not isinstance(item, np.ndarray)
+    }
+    files = find_images(list(places)) if places or not placed else []
+    placed += [(_place(file.path, places), Source(file.name, file.path)) for file in files]
+    return [source for _, source in sorted(placed, key=itemgetter(0))]
+
+
+def _place(file: Path, places: Mapping[Path, int]) -> int:
+    """Return the place of a file, or of the folder that it is in; what lists name comes last."""
+    return next((places[p] for p in (file, *file.parents) if p in places), len(places))
 
 
 def _as_rgb(array: np.ndarray, index: int) -> np.ndarray:

@@ -13,6 +13,10 @@ class OutputError(PartDinoError):
     """An output cannot be written, or exists and may not be overwritten."""
 
 
+class OutputNameError(OutputError):
+    """No file of that name can be there: it is too long, or a file is where a folder must be."""
+
+
 class ConfigError(PartDinoError):
     """An option or a configuration file holds a value that cannot work."""
 

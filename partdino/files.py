@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import uuid
@@ -11,10 +12,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from partdino.errors import OutputError
+from partdino.errors import OutputError, OutputNameError
 
 # File names may hold bytes that are no UTF-8: a report about them must still be written.
 _UNENCODABLE = "backslashreplace"
+
+# What the name is to blame for, and not the disk or its permissions.
+_NAME_ERRORS = (errno.ENAMETOOLONG, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
 
 
 @contextmanager
@@ -34,7 +38,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     Raises
     ------
     OutputError
-        The folder or the file cannot be written.
+        The folder or the file cannot be written; an `OutputNameError` where another name could.
     """
     temporary = path.with_name(f".partdino-{uuid.uuid4().hex}{path.suffix}")
     try:
@@ -45,6 +49,8 @@ def atomic_path(path: Path) -> Iterator[Path]:
         os.replace(temporary, path)
     except OSError as error:
         reason = error.strerror or str(error)
+        if error.errno in _NAME_ERRORS:
+            raise OutputNameError(f"cannot write {path}: {reason}; choose another name") from error
         raise OutputError(f"cannot write {path}: {reason}; choose another --out") from error
     finally:
         with suppress(OSError):

@@ -53,14 +53,14 @@ def fit_model(
     sample = list(names[:: -(-len(names) // MAX_IMAGES)])
     foreground = None
     if options.foreground == "auto":
-        foreground = fit_foreground(*_gather(store, sample, options.seed, _every_region))
+        foreground = fit_foreground(*_gather(store, sample, options.seed, _every_region)[:3])
     select = partial(foreground_regions, foreground=foreground)
-    features, _, areas = _gather(store, sample, options.seed, select)
+    features, _, areas, images = _gather(store, sample, options.seed, select)
     if len(areas) == 0:
         raise InputError(
             "no foreground was found in any image; --foreground none takes the images as all object"
         )
-    parts = fit_parts(features, areas, options.parts, options.seed)
+    parts = fit_parts(features, areas, images, options.parts, options.seed)
     return PartModel(options, weights_sha256, parts, foreground)
 
 
@@ -73,20 +73,23 @@ def _gather(
     names: Sequence[str],
     seed: int,
     select: Callable[[ImageDescription], np.ndarray],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return features (N, D), contrast (N,) and areas (N,) of the selected regions of all images.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Gather the selected regions of all images.
 
+    Returns features (N, D), contrast (N,), areas (N,) and the number of each region's image (N,).
     An area is a share of its image, so that every image counts alike whatever its size.
     """
     quota = MAX_REGIONS // len(names)
     rng = np.random.default_rng(seed)
     rows = []
-    for name in names:
-        description = store.read(name)
+    for number, name in enumerate(names):
+        description = store.read(name, with_patches=False)
         chosen = np.flatnonzero(select(description))
         if len(chosen) > quota:
             chosen = np.sort(rng.choice(chosen, quota, replace=False))
         share = description.areas[chosen] / description.areas.sum()
-        rows.append((description.features[chosen], description.contrast[chosen], share))
-    features, contrast, areas = (np.concatenate(column) for column in zip(*rows, strict=True))
-    return features.astype(np.float32), contrast, areas
+        image = np.full(len(chosen), number)
+        rows.append((description.features[chosen], description.contrast[chosen], share, image))
+    columns = (np.concatenate(column) for column in zip(*rows, strict=True))
+    features, contrast, areas, images = columns
+    return features.astype(np.float32), contrast, areas, images

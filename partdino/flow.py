@@ -6,13 +6,17 @@ A stage never sees a failed image, and a failed image never stops the others: it
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Any, Generic, TypeVar
 
 from partdino.errors import PartDinoError
@@ -65,14 +69,39 @@ def attempt(stage: str, function: Callable[[Any], Any], outcome: Outcome) -> Out
 
 @contextmanager
 def worker_pool(workers: int) -> Iterator[Executor | None]:
-    """Yield a pool of worker processes, or None for none."""
+    """Yield a pool of worker processes, or None for none.
+
+    Raises
+    ------
+    PartDinoError
+        A worker died.
+    """
     if workers == 0:
-        with nullcontext():
-            yield None
+        yield None
         return
     # Not forked: a fork copies the locks of torch's threads in whatever state they are.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
+    try:
         yield pool
+    except BrokenProcessPool as error:
+        raise PartDinoError(
+            "a worker process died, most likely of too little memory; pass fewer --workers"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _start_worker() -> None:
+    # Ctrl-C reaches every process of a terminal: the main one ends the run, in its own words.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    # Where the main process is killed, nobody tells its workers that there is no more work.
+    parent_process().join()
+    os._exit(1)
 
 
 def through(

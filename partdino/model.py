@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partdino.clustering import PartClusters, confidence
+from partdino.clustering import PartClusters
 from partdino.config import RUNNING_OPTIONS, Options, validate
 from partdino.description import ImageDescription
 from partdino.errors import ModelError
@@ -38,28 +38,6 @@ def foreground_regions(
 
 
 @dataclass(frozen=True, eq=False)
-class RegionLabels:
-    """The parts of the regions of one image.
-
-    Attributes
-    ----------
-    part
-        uint8 (R,): 0 = background, 1..K = parts.
-    best
-        uint8 (R,): the part that fits best, 1..K, even where the region is background.
-    confidence
-        float64 (R,) in (0, 1], see `partdino.clustering.confidence`; 0 for background.
-    similarity
-        float64 (R,) in [-1, 1], cosine to the part's centroid; 0 for background.
-    """
-
-    part: np.ndarray
-    best: np.ndarray
-    confidence: np.ndarray
-    similarity: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
 class PartModel:
     """Everything that fitting learns, and the configuration it was learnt with.
 
@@ -79,18 +57,6 @@ class PartModel:
     weights_sha256: str
     parts: PartClusters
     foreground: ForegroundModel | None
-
-    def label(self, description: ImageDescription) -> RegionLabels:
-        """Give every region of an image its part, or background."""
-        inside = foreground_regions(description, self.foreground)
-        similarities = self.parts.similarities(description.features)
-        best = (similarities.argmax(axis=1) + 1).astype(np.uint8)
-        return RegionLabels(
-            part=best * inside,
-            best=best,
-            confidence=confidence(similarities) * inside,
-            similarity=similarities.max(axis=1) * inside,
-        )
 
     def check_backbone(self, backbone: Backbone) -> None:
         """Refuse a backbone that the model was not fitted with; raises `ModelError`."""

@@ -54,7 +54,7 @@ class OutputFolder:
         self._existing = existing
         self.store = DescriptionStore(self._work / "descriptions")
         self._check_contents()
-        _check_writable(path)
+        check_writable(path)
 
     def begin(self, fingerprint: dict[str, Any]) -> None:
         """Clear what an earlier run left, all but the descriptions of one that is resumed.
@@ -134,7 +134,8 @@ def _remove(path: Path) -> None:
         raise OutputError(reason) from error
 
 
-def _check_writable(path: Path) -> None:
+def check_writable(path: Path) -> None:
+    """Make a folder where missing; raise `OutputError` where no file can be written to it."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):

@@ -48,16 +48,13 @@ def resolve(options: Options) -> tuple[Options, list[str]]:
 
 
 def _resolve_regions(boundaries: str, regions: str) -> tuple[str, str, str]:
+    reason = "as asked"
     if boundaries == "auto":
-        found, reason = resolve_boundaries()
-        if found == "hed" and regions in ("auto", "watershed"):
-            boundaries = "hed"
-        elif regions == "watershed":
-            boundaries = found
-        else:
+        boundaries, reason = resolve_boundaries()
+        if regions in ("felzenszwalb", "slic"):
+            boundaries, reason = "none", f"{regions} needs none"
+        elif regions == "auto" and boundaries != "hed":
             boundaries = "none"
-    else:
-        reason = "as asked"
     if regions == "auto":
         regions = "felzenszwalb" if boundaries == "none" else "watershed"
     if regions == "watershed" and boundaries == "none":

@@ -13,7 +13,7 @@ import hashlib
 import platform
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,11 +25,11 @@ import yaml
 
 from partdino.config import RUNNING_OPTIONS, Options, validate
 from partdino.description import Source, describe_images
-from partdino.errors import InputError, ModelError
+from partdino.errors import InputError, ModelError, OutputNameError
 from partdino.files import write_text
 from partdino.fitting import fit_model
 from partdino.flow import Outcome, through, worker_pool
-from partdino.images import find_images, read_image
+from partdino.images import ImageFile, find_images, read_image
 from partdino.labelling import label_image
 from partdino.model import PartModel, load_model
 from partdino.output_folder import MODEL_FILE, Existing, OutputFolder
@@ -58,10 +58,39 @@ class Reporter(Protocol):
         """Return a context manager that yields a function to call once per finished image."""
 
 
+@dataclass(frozen=True)
+class Photo:
+    """An image of the run.
+
+    Attributes
+    ----------
+    name, path
+        As `partdino.images.ImageFile`.
+    key
+        What its description is stored under: another one for another file of the same name, so
+        that resuming with other photos than were begun with starts again with those.
+    """
+
+    name: str
+    path: Path
+    key: str
+
+    @classmethod
+    def of(cls, file: ImageFile) -> Photo:
+        """Make one of a file, which may be missing: reading it will fail."""
+        try:
+            status = file.path.stat()
+            version = f"{status.st_size} {status.st_mtime_ns}"
+        except OSError:
+            version = "missing"
+        return cls(file.name, file.path, f"{file.name} {version}")
+
+
 @dataclass
 class RunLog:
-    """What a run keeps account of."""
+    """What a run keeps account of, and says."""
 
+    reporter: Reporter
     failures: dict[str, str] = field(default_factory=dict)
     without_foreground: list[str] = field(default_factory=list)
     seconds: Counter = field(default_factory=Counter)
@@ -70,8 +99,13 @@ class RunLog:
         """Book an outcome; return whether it succeeded."""
         self.seconds.update(outcome.seconds)
         if outcome.failure is not None:
-            self.failures[outcome.name] = outcome.failure
+            self.fail(outcome.name, outcome.failure)
         return outcome.failure is None
+
+    def fail(self, name: str, reason: str) -> None:
+        """Book an image that has no result."""
+        self.failures[name] = reason
+        self.reporter.warn(f"{name}: {reason}")
 
 
 def segment(
@@ -112,7 +146,7 @@ def segment(
     start = time.perf_counter()
     options, model = _options_and_model(given, model_file)
     folder = OutputFolder(out, existing)
-    sources = [Source(file.name, file.path) for file in find_images(inputs, exclude=out)]
+    photos = [Photo.of(file) for file in find_images(inputs, exclude=out)]
     options, notes = resolve(options)
     for note in notes:
         reporter.say(note)
@@ -121,13 +155,14 @@ def segment(
         model.check_backbone(backbone)
     fingerprint = _fingerprint(options, backbone, model_file)
     folder.begin(fingerprint)
-    log = RunLog()
+    log = RunLog(reporter)
     with worker_pool(options.workers) as pool:
-        names = _describe(sources, folder.store, backbone, options, pool, log, reporter)
+        described = _describe(photos, folder.store, backbone, options, pool, log)
+        if not described:
+            raise _all_failed(out, log)
         if model is None:
-            model = _fit(folder.store, names, options, backbone, log, reporter)
-        usable = [source for source in sources if source.name not in log.failures]
-        _label_and_write(usable, folder, model, pool, log, reporter)
+            model = _fit(folder.store, described, options, backbone, log)
+        _label_and_write(described, folder, model, pool, log)
     model.save(out / MODEL_FILE)
     write_failures(out, log.failures.items())
     write_text(out / "config.yaml", yaml.safe_dump(options.options(), sort_keys=False))
@@ -136,8 +171,8 @@ def segment(
         "fingerprint": fingerprint,
         "options": options.options(),
         "counts": {
-            "images": len(sources),
-            "labelled": len(sources) - len(log.failures),
+            "images": len(photos),
+            "labelled": len(photos) - len(log.failures),
             "failed": len(log.failures),
             "without_foreground": len(log.without_foreground),
         },
@@ -156,7 +191,7 @@ def _options_and_model(
         return validate(given), None
     running = {name: value for name, value in given.items() if name in RUNNING_OPTIONS}
     model = load_model(model_file, running)
-    for name, value in vars(validate(given)).items():
+    for name, value in vars(validate({**model.options.options(), **given})).items():
         if name in given and value not in (getattr(model.options, name), "auto"):
             raise ModelError(
                 f"{model_file} was fitted with {name} {getattr(model.options, name)}, "
@@ -166,10 +201,12 @@ def _options_and_model(
 
 
 def _fingerprint(options: Options, backbone: Backbone, model_file: Path | None) -> dict[str, Any]:
-    method = {k: v for k, v in options.options().items() if k not in RUNNING_OPTIONS}
+    values = options.options()
+    method = {name: value for name, value in values.items() if name not in RUNNING_OPTIONS}
     sha256 = None if model_file is None else hashlib.sha256(model_file.read_bytes()).hexdigest()
     return {
         **method,
+        "masks": values["masks"],
         "version": __version__,
         "weights_sha256": backbone.weights.sha256,
         "model_sha256": sha256,
@@ -177,85 +214,98 @@ def _fingerprint(options: Options, backbone: Backbone, model_file: Path | None) 
 
 
 def _describe(
-    sources: Sequence[Source],
+    photos: Sequence[Photo],
     store: DescriptionStore,
     backbone: Backbone,
     options: Options,
     pool: Executor | None,
     log: RunLog,
-    reporter: Reporter,
-) -> list[str]:
-    """Describe what the store lacks; return the names of all images that are described."""
-    missing = [source for source in sources if source.name not in store]
-    if len(missing) < len(sources):
-        reporter.say(f"Resuming: {len(sources) - len(missing)} images are described already.")
-    with reporter.progress("features", len(missing)) as advance:
-        for outcome in describe_images(missing, backbone, options, pool):
+) -> list[Photo]:
+    """Describe what the store lacks; return the photos that are described."""
+    missing = [photo for photo in photos if photo.key not in store]
+    if len(missing) < len(photos):
+        log.reporter.say(f"Resuming: {len(photos) - len(missing)} images are described already.")
+    outcomes = describe_images(
+        (Source(photo.name, photo.path) for photo in missing), backbone, options, pool
+    )
+    with log.reporter.progress("features", len(missing)) as advance:
+        for photo, outcome in zip(missing, outcomes, strict=True):
             if log.note(outcome):
-                store.write(outcome.name, outcome.value)
-            else:
-                reporter.warn(f"{outcome.name}: {outcome.failure}")
+                store.write(photo.key, outcome.value)
             advance()
-    return [source.name for source in sources if source.name not in log.failures]
+    return [photo for photo in photos if photo.name not in log.failures]
+
+
+def _all_failed(out: Path, log: RunLog) -> InputError:
+    write_failures(out, log.failures.items())
+    name, reason = next(iter(log.failures.items()))
+    return InputError(
+        f"none of the {len(log.failures)} images could be read ({out / 'failures.csv'}); "
+        f"the first: {name}: {reason}"
+    )
 
 
 def _fit(
     store: DescriptionStore,
-    names: list[str],
+    photos: Sequence[Photo],
     options: Options,
     backbone: Backbone,
     log: RunLog,
-    reporter: Reporter,
 ) -> PartModel:
     start = time.perf_counter()
-    if not names:
-        first = next(iter(log.failures.items()))
-        raise InputError(f"none of the images could be read; the first: {first[0]}: {first[1]}")
-    model = fit_model(store, names, options, backbone.weights.sha256)
+    keys = [photo.key for photo in photos]
+    model = fit_model(store, keys, options, backbone.weights.sha256)
     log.seconds["fit"] = time.perf_counter() - start
     found = len(model.parts.centroids)
     if found < options.parts:
-        reporter.warn(
+        log.reporter.warn(
             f"there are only {found} distinct foreground regions for {options.parts} parts"
         )
     return model
 
 
 def _label_and_write(
-    sources: Iterable[Source],
+    photos: Sequence[Photo],
     folder: OutputFolder,
     model: PartModel,
     pool: Executor | None,
     log: RunLog,
-    reporter: Reporter,
 ) -> None:
-    sources = list(sources)
     writers = OutputWriters(folder.path)
     label = partial(_label, store=folder.store, model=model)
-    outcomes = (Outcome(source.name, source) for source in sources)
-    with reporter.progress("labels", len(sources)) as advance:
-        for outcome in through("label", label, outcomes, pool):
+    outcomes = through("label", label, (Outcome(photo.name, photo) for photo in photos), pool)
+    with log.reporter.progress("labels", len(photos)) as advance:
+        for outcome in outcomes:
             if log.note(outcome):
-                result, photo = outcome.value
-                start = time.perf_counter()
-                writers.add(result, photo)
-                log.seconds["write"] += time.perf_counter() - start
-                if not result.foreground_found:
-                    log.without_foreground.append(result.name)
-            else:
-                reporter.warn(f"{outcome.name}: {outcome.failure}")
+                _write(*outcome.value, writers, log)
             advance()
     writers.close()
     if log.without_foreground:
         some = ", ".join(log.without_foreground[:3])
-        reporter.warn(f"no foreground in {len(log.without_foreground)} images (run.json): {some}")
+        log.reporter.warn(
+            f"no foreground in {len(log.without_foreground)} images (run.json): {some}"
+        )
 
 
 def _label(
-    source: Source, store: DescriptionStore, model: PartModel
+    photo: Photo, store: DescriptionStore, model: PartModel
 ) -> tuple[PartSegmentation, np.ndarray]:
-    result = label_image(source.name, store.read(source.name), model)
-    return result, read_image(source.image, max_pixels=_PHOTO_PIXELS).pixels
+    result = label_image(photo.name, store.read(photo.key), model)
+    return result, read_image(photo.path, max_pixels=_PHOTO_PIXELS).pixels
+
+
+def _write(
+    result: PartSegmentation, image: np.ndarray, writers: OutputWriters, log: RunLog
+) -> None:
+    start = time.perf_counter()
+    try:
+        writers.add(result, image)
+    except OutputNameError as error:  # this image's alone: what else cannot be written ends the run
+        log.fail(result.name, str(error))
+    else:
+        if not result.foreground_found:
+            log.without_foreground.append(result.name)
+    log.seconds["write"] += time.perf_counter() - start
 
 
 def _environment(backbone: Backbone, model_file: Path | None, notes: list[str]) -> dict[str, Any]:

@@ -1,12 +1,46 @@
-"""Synthetic data sets that several areas test on; rendered once, to be read only."""
+"""What several areas test with: the command line, and data sets that are to be read only."""
 
 from __future__ import annotations
 
+import io
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from partdino.cli.main import main
 from partdino.synth import write_layout
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a command left behind: its exit code and what it said."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture(scope="session")
+def partdino() -> Callable[..., Finished]:
+    """Run ``partdino ARGUMENTS...`` in this process, as a shell would."""
+
+    def run(*arguments: object) -> Finished:
+        out, err = io.StringIO(), io.StringIO()
+        argv = ["partdino", *map(str, arguments)]
+        with patch.object(sys, "argv", argv), redirect_stdout(out), redirect_stderr(err):
+            try:
+                main()
+                code = 0
+            except SystemExit as end:
+                code = end.code or 0
+        return Finished(code, out.getvalue(), err.getvalue())
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,10 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 _LOG_EVERY_SECONDS = 10.0
+_LEAST_COLUMNS = 80
 
 console = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -35,11 +37,11 @@ class Reporter:
     def say(self, message: str) -> None:
         """Print one line of information."""
         if not self.quiet:
-            console.print(message, markup=False)
+            _print_line(message)
 
     def warn(self, message: str) -> None:
         """Print one line that ``--quiet`` does not silence."""
-        console.print(f"warning: {message}", markup=False)
+        _print_line(f"warning: {message}")
 
     @contextmanager
     def progress(self, title: str, total: int) -> Iterator[Callable[[], None]]:
@@ -75,9 +77,22 @@ class Reporter:
 
 def print_json(document: Any) -> None:
     """Print a document for scripts on stdout."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    # ASCII alone: not every terminal and pipe takes what a file's name may hold.
+    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+
+
+def print_table(table: Table) -> None:
+    """Print a table on stdout, at least 80 columns wide."""
+    out = Console(highlight=False)
+    out.width = max(out.width, _LEAST_COLUMNS)
+    out.print(table)
 
 
 def fail(message: str) -> None:
     """Print an error as one line."""
-    console.print(f"error: {message}", markup=False)
+    _print_line(f"error: {message}")
+
+
+def _print_line(message: str) -> None:
+    # File names and the words of other libraries may hold line breaks.
+    console.print(" ".join(message.splitlines()), markup=False)

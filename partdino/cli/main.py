@@ -7,12 +7,15 @@ Exit codes: 0 all went well; 1 the run finished but some images failed; 2 nothin
 from __future__ import annotations
 
 import sys
+import traceback
 
 import typer
 
-from partdino.cli import console, info, segment, synth, weights
+from partdino.cli import console, eval, info, segment, synth, weights
 from partdino.errors import PartDinoError
 from partdino.version import __version__
+
+_INTERRUPTED = 130  # how typer ends on Ctrl-C
 
 app = typer.Typer(
     name="partdino",
@@ -23,6 +26,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("segment")(segment.segment)
+app.add_typer(eval.app, name="eval")
 app.add_typer(weights.app, name="weights")
 app.command("synth")(synth.synth)
 app.command("info")(info.info)
@@ -50,6 +54,14 @@ def main() -> None:
     except PartDinoError as error:
         console.fail(str(error))
         sys.exit(2)
-    except KeyboardInterrupt:
-        console.fail("interrupted")
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:
+            console.fail("interrupted")
+        raise
+    except Exception as error:  # a defect: say where it is rather than fill the screen
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        console.fail(
+            f"unexpected {type(error).__name__}: {error} ({place.filename}:{place.lineno}); "
+            "please report it with the output of `partdino info`"
+        )
+        sys.exit(2)

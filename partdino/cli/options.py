@@ -1,14 +1,15 @@
-"""Command-line options made from the fields of `partdino.config.Options`: none is written twice."""
+"""Command-line options made from dataclasses of options: none is written twice."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import Field, fields
+from enum import Enum
 from functools import wraps
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 from annotated_types import Interval
@@ -17,19 +18,31 @@ from partdino.config import Options, read_config
 
 
 def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add an option for every field of `Options` and ``--config`` to a command.
+    """Add an option for every field of `Options` and ``--config``, see `with_options`."""
+    return with_options(command, option_parameters(Options))
 
-    The command gets the values that were given, by name, as its argument `given`: those of the
-    command line over those of the file; what neither gives is absent.
+
+def with_options(
+    command: Callable[..., None], parameters: Sequence[inspect.Parameter]
+) -> Callable[..., None]:
+    """Add options and ``--config`` to a command.
+
+    Parameters
+    ----------
+    command
+        Gets the values that were given, by name, as its argument `given`: those of the command line
+        over those of the file; what neither gives is absent.
+    parameters
+        From `option_parameters`.
     """
 
     @wraps(command)
     def wrapped(**values: Any) -> None:
         config = values.pop("config")
         given = dict(read_config(config)) if config else {}
-        for field in fields(Options):
-            if (value := values.pop(field.name)) is not None:
-                given[field.name] = value
+        for parameter in parameters:
+            if (value := values.pop(parameter.name)) not in (None, []):
+                given[parameter.name] = value
         command(given=given, **values)
 
     hints = get_type_hints(command, include_extras=True)
@@ -39,10 +52,20 @@ def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
         if name != "given"
     ]
     # What typer makes the command line from.
-    parameters = [*own, *_method_parameters(), _config_parameter()]
-    wrapped.__signature__ = inspect.Signature(parameters)
-    wrapped.__annotations__ = {p.name: p.annotation for p in parameters}
+    everything = [*own, *parameters, _config_parameter()]
+    wrapped.__signature__ = inspect.Signature(everything)
+    wrapped.__annotations__ = {p.name: p.annotation for p in everything}
     return wrapped
+
+
+def option_parameters(kind: type, without: Sequence[str] = ()) -> list[inspect.Parameter]:
+    """Return a command's parameters for the fields of a dataclass that uses `config.option`."""
+    hints = get_type_hints(kind, include_extras=True)
+    return [
+        _option_parameter(field, hints[field.name])
+        for field in fields(kind)
+        if field.name not in without
+    ]
 
 
 def _config_parameter() -> inspect.Parameter:
@@ -52,21 +75,17 @@ def _config_parameter() -> inspect.Parameter:
     return _parameter("config", Path | None, option)
 
 
-def _method_parameters() -> list[inspect.Parameter]:
-    hints = get_type_hints(Options, include_extras=True)
-    return [_method_parameter(field, hints[field.name]) for field in fields(Options)]
-
-
-def _method_parameter(field: Field, hint: Any) -> inspect.Parameter:
+def _option_parameter(field: Field, hint: Any) -> inspect.Parameter:
     kind, extra = _simplify(hint)
     help = field.metadata["help"]
     if field.default is not None:
         help += f" (default {field.default})"
-    flags = [f"--{field.name.replace('_', '-')}"]
-    if field.name == "parts":
-        flags.append("-k")
     option = typer.Option(
-        *flags, help=help, rich_help_panel=field.metadata["group"], show_default=False, **extra
+        *(field.metadata["flags"] or [f"--{field.name.replace('_', '-')}"]),
+        help=help,
+        rich_help_panel=field.metadata["group"],
+        show_default=False,
+        **extra,
     )
     return _parameter(field.name, kind | None, option)
 
@@ -74,7 +93,14 @@ def _method_parameter(field: Field, hint: Any) -> inspect.Parameter:
 def _simplify(hint: Any) -> tuple[Any, dict[str, Any]]:
     """Return the plain type of a field and what typer is to check of it."""
     if get_origin(hint) in (Union, UnionType):
-        hint = next(member for member in get_args(hint) if member is not type(None))
+        members = [member for member in get_args(hint) if member is not type(None)]
+        # A number or a word: text for typer, checked with the rest.
+        return (str, {}) if len(members) > 1 else _simplify(members[0])
+    if get_origin(hint) is list:
+        kind, extra = _simplify(get_args(hint)[0])
+        if get_origin(kind) is Literal:  # which typer takes alone, not in a list
+            kind = Enum("Choice", {word: word for word in get_args(kind)}, type=str)
+        return list[kind], {**extra, "metavar": "INT..." if kind is int else "NAME..."}
     if get_origin(hint) is Annotated:
         kind, bounds = get_args(hint)
         assert isinstance(bounds, Interval)

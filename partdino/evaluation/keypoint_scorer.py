@@ -31,7 +31,9 @@ class KeypointFitter:
         self.size = size
         self.moments = np.zeros((0, 0, 0))
 
-    def update(self, sample: KeypointSample, labels: np.ndarray) -> None:
+    def update(
+        self, sample: KeypointSample, labels: np.ndarray, parts: np.ndarray | None = None
+    ) -> None:
         """Add an image.
 
         Parameters
@@ -40,6 +42,8 @@ class KeypointFitter:
             The image and its keypoints.
         labels
             Integer (h, w) of any size: 0 = background, 1..K = parts.
+        parts
+            As for `KeypointScorer`; the regression does without.
         """
         labels = resize_nearest(labels, (self.size, self.size))
         points = _scaled_keypoints(sample, self.size)

@@ -28,6 +28,11 @@ class LabelFolder:
     samples
         The images that will be scored.
 
+    Attributes
+    ----------
+    num_parts
+        The highest label read so far.
+
     Raises
     ------
     InputError
@@ -35,6 +40,7 @@ class LabelFolder:
     """
 
     def __init__(self, folder: Path, samples: Sequence[Sample]) -> None:
+        self.num_parts = 0
         self._files: dict[Path, Path] = {}
         owners: dict[Path, Path] = {}
         missing = []
@@ -59,7 +65,9 @@ class LabelFolder:
 
     def __call__(self, sample: Sample) -> tuple[np.ndarray, None]:
         """Return the label map with background of an image; there is none without background."""
-        return read_label_map(self._files[sample.path]), None
+        labels = read_label_map(self._files[sample.path])
+        self.num_parts = max(self.num_parts, int(labels.max()))
+        return labels, None
 
 
 def read_label_map(path: Path) -> np.ndarray:

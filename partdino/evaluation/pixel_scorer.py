@@ -26,13 +26,14 @@ class PixelScorer:
     Parameters
     ----------
     grid
-        E: ground truth and label maps are compared at E x E pixels.
+        E: ground truth and label maps are compared at E x E pixels; None: at the size of the
+        ground truth.
     labelled_only
         Score only pixels that the ground truth gives a part, to separate the quality of parts from
         that of the foreground.
     """
 
-    def __init__(self, grid: int = 128, labelled_only: bool = False) -> None:
+    def __init__(self, grid: int | None = 128, labelled_only: bool = False) -> None:
         self.grid = grid
         self.labelled_only = labelled_only
         self.table = np.zeros((1, 1), np.int64)
@@ -54,16 +55,16 @@ class PixelScorer:
         parts
             The label map without background: every pixel's best part, 1..K.
         """
-        square = (self.grid, self.grid)
-        true = resize_nearest(sample.label_map(), square)
-        labels = resize_nearest(labels, square)
-        valid = true > 0 if self.labelled_only else np.ones(square, bool)
+        size = sample.size if self.grid is None else (self.grid, self.grid)
+        true = resize_nearest(sample.label_map(), size)
+        labels = resize_nearest(labels, size)
+        valid = true > 0 if self.labelled_only else np.ones(size, bool)
         self.table = add_padded(self.table, contingency_table(true[valid], labels[valid]))
         band = boundary_band(true, _BAND_WIDTH, valid)
         self.band_table = add_padded(self.band_table, contingency_table(true[band], labels[band]))
-        self.boundary += boundary_counts(true, labels, boundary_tolerance(*square), valid)
+        self.boundary += boundary_counts(true, labels, boundary_tolerance(*size), valid)
         if parts is not None:
-            parts = resize_nearest(parts, square)
+            parts = resize_nearest(parts, size)
             counts = contingency_table(true[true > 0], parts[true > 0])
             self.foreground_table = add_padded(self.foreground_table, counts)
 

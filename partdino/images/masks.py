@@ -38,4 +38,9 @@ def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
     if path is None:
         raise ImageError(folder / name, f"no mask; save it as {folder / names[1]}")
     mask = read_image(path).pixels.any(axis=2)
+    return resize_mask(mask, size)
+
+
+def resize_mask(mask: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """Resize a bool (H, W) mask to (h, w), nearest neighbour."""
     return cv2.resize(mask.view(np.uint8), size[::-1], interpolation=cv2.INTER_NEAREST) > 0

@@ -47,7 +47,9 @@ class LoadedImage:
     size: tuple[int, int]
 
 
-def read_image(path: Path | str, max_pixels: int | None = None) -> LoadedImage:
+def read_image(
+    path: Path | str, max_pixels: int | None = None, upright: bool = True
+) -> LoadedImage:
     """Read the first image of a file as RGB.
 
     Parameters
@@ -61,11 +63,13 @@ def read_image(path: Path | str, max_pixels: int | None = None) -> LoadedImage:
         Reduce a larger image to at most this many pixels, averaging over areas and keeping its
         aspect. A JPEG is decoded at a reduced size then, which bounds its memory; other formats
         are decoded once at full size.
+    upright
+        False leaves out the EXIF orientation: the pixels as stored, which benchmarks annotate.
 
     Returns
     -------
     LoadedImage
-        The pixels, and the size of the original.
+        The pixels, and the size of the original in the same orientation.
 
     Raises
     ------
@@ -83,9 +87,9 @@ def read_image(path: Path | str, max_pixels: int | None = None) -> LoadedImage:
         raise
     except Exception as error:  # decoders raise almost anything, and one bad file stops no run
         raise ImageError(path, _explain(error)) from error
-    turned = decoded.orientation in (5, 6, 7, 8)
-    size = decoded.size[::-1] if turned else decoded.size
-    return LoadedImage(np.ascontiguousarray(_orient(pixels, decoded.orientation)), size)
+    orientation = decoded.orientation if upright else 1
+    size = decoded.size[::-1] if orientation in (5, 6, 7, 8) else decoded.size
+    return LoadedImage(np.ascontiguousarray(_orient(pixels, orientation)), size)
 
 
 def _check_file(path: Path) -> None:

@@ -1,0 +1,66 @@
+"""An evaluation under way: which images play which part, and on which terms they are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from partdino.datasets import DatasetIdentity, PartDataset, Sample
+from partdino.errors import DatasetError
+from partdino.evaluation.benchmarks import Benchmark
+from partdino.evaluation.options import EvalOptions
+from partdino.fitting import MAX_IMAGES
+from partdino.segmentation import RunLog
+
+#: Samples under "fit", "regression" and "score".
+Splits: TypeAlias = Mapping[str, Sequence[Sample]]
+
+
+@dataclass(frozen=True)
+class EvalRun:
+    """What is scored, and what is kept account of."""
+
+    benchmark: Benchmark
+    dataset: DatasetIdentity
+    options: EvalOptions
+    splits: Splits
+    log: RunLog
+
+    @property
+    def size(self) -> int | None:
+        """S for keypoints, E for pixels; None for the annotations' size."""
+        keypoints = self.benchmark.kind == "keypoints"
+        size = self.options.size if keypoints else self.options.eval_size
+        return None if size == "full" else size or self.benchmark.sizes[0]
+
+    @property
+    def labelled_only(self) -> bool:
+        """Whether only pixels with a true part are fitted on and scored."""
+        return self.options.foreground == "ground-truth"
+
+
+def choose_splits(dataset: PartDataset, options: EvalOptions, root: Path) -> Splits:
+    """Return the samples to fit parts on, to fit the regression on, and to score.
+
+    Raises
+    ------
+    DatasetError
+        There is nothing to score.
+    """
+    fit, regression, score = (dataset.samples(split) for split in ("fit", "regression", "score"))
+    if options.split == "train":
+        score = fit
+    if not score:
+        raise DatasetError(f"{root}: the split that is scored has no image here; add its images")
+    # No model is fitted on more images than that: the others need not be described.
+    fit = fit[:: -(-len(fit) // MAX_IMAGES) or 1]
+    splits = {"fit": fit, "regression": regression, "score": score}
+    return {name: _spread(samples, options.limit) for name, samples in splits.items()}
+
+
+def _spread(samples: Sequence[Sample], limit: int | None) -> Sequence[Sample]:
+    if limit is None or len(samples) <= limit:
+        return samples
+    return [samples[index * len(samples) // limit] for index in range(limit)]
