@@ -85,6 +85,8 @@ class PartModel:
                 if name not in RUNNING_OPTIONS
             },
         }
+        # safetensors writes the memory of an array as it lies there, whatever its strides.
+        tensors = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
         content = save(tensors, {"partdino": json.dumps(document, sort_keys=True)})
         with atomic_path(path) as temporary:
             temporary.write_bytes(content)
