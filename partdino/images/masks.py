@@ -6,8 +6,9 @@ from pathlib import Path, PurePosixPath
 
 import cv2
 import numpy as np
+from PIL import Image
 
-from partdino.images.read import ImageError, read_image
+from partdino.images.read import ImageError
 
 
 def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
@@ -25,7 +26,8 @@ def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
 
     Returns
     -------
-    bool (h, w), True where the mask is not 0 in any channel.
+    bool (h, w), True where the mask is opaque if it is transparent anywhere, else where it is not
+    0 in any channel.
 
     Raises
     ------
@@ -37,8 +39,21 @@ def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
     path = next((folder / n for n in names if (folder / n).is_file()), None)
     if path is None:
         raise ImageError(folder / name, f"no mask; save it as {folder / names[1]}")
-    mask = read_image(path).pixels.any(axis=2)
-    return resize_mask(mask, size)
+    try:
+        with Image.open(path) as image:
+            values, has_alpha = np.asarray(image), image.getbands()[-1] == "A"
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise ImageError(path, "not a readable mask; save it as PNG") from error
+    return resize_mask(_object(values, has_alpha), size)
+
+
+def _object(values: np.ndarray, has_alpha: bool) -> np.ndarray:
+    # The values as stored, not as shown: label 1 of 65,535 is object however dark it looks.
+    if values.ndim == 2:
+        return values != 0
+    if has_alpha and not values[..., -1].all():
+        return values[..., -1] != 0
+    return values[..., : -1 if has_alpha else None].any(axis=2)
 
 
 def resize_mask(mask: np.ndarray, size: tuple[int, int]) -> np.ndarray:

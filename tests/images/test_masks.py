@@ -1,0 +1,54 @@
+"""Masks in every form people have them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from partdino.images.masks import read_mask
+from partdino.images.read import ImageError
+
+OBJECT = np.zeros((6, 8), bool)
+OBJECT[2:5, 3:7] = True
+
+
+def _rgba(background: tuple[int, int, int, int], colour: tuple[int, int, int, int]) -> Image.Image:
+    return Image.fromarray(np.where(OBJECT[..., None], colour, background).astype(np.uint8))
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        Image.fromarray(OBJECT),
+        Image.fromarray(OBJECT.astype(np.uint8)),
+        Image.fromarray(OBJECT.astype(np.uint16)),
+        Image.fromarray(OBJECT.astype(np.uint16) * 40_000),
+        Image.fromarray(np.repeat(OBJECT[..., None] * np.uint8(255), 3, axis=2)),
+        _rgba((0, 0, 0, 255), (9, 0, 0, 255)),
+        _rgba((255, 255, 255, 0), (0, 0, 0, 255)),
+    ],
+    ids=["1 bit", "8 bit", "16 bit, label 1", "16 bit", "colour", "opaque", "transparent"],
+)
+def test_object_is_where_the_mask_is_not_zero_or_is_opaque(tmp_path: Path, mask: Image.Image):
+    mask.save(tmp_path / "a.png")
+    assert np.array_equal(read_mask(tmp_path, "a.jpg", OBJECT.shape), OBJECT)
+    twice = read_mask(tmp_path, "a.jpg", (12, 16))
+    assert np.array_equal(twice, OBJECT.repeat(2, axis=0).repeat(2, axis=1))
+
+
+def test_a_palette_mask_counts_by_index_not_by_colour(tmp_path: Path):
+    mask = Image.fromarray(OBJECT.astype(np.uint8), "P")
+    mask.putpalette([255, 255, 255, 0, 0, 0])
+    mask.save(tmp_path / "a.png")
+    assert np.array_equal(read_mask(tmp_path, "a.jpg", OBJECT.shape), OBJECT)
+
+
+def test_no_mask_and_a_damaged_mask_are_failures_of_the_image(tmp_path: Path):
+    with pytest.raises(ImageError, match="no mask"):
+        read_mask(tmp_path, "a.jpg", (6, 8))
+    (tmp_path / "a.png").write_bytes(b"no image")
+    with pytest.raises(ImageError, match="not a readable mask"):
+        read_mask(tmp_path, "a.jpg", (6, 8))
