@@ -6,10 +6,12 @@ parts, so most of the image's own mean is removed from its features before anyth
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_matrix
+from sklearn.cluster import kmeans_plusplus
 
 # Share of an image's own mean that is removed. All of it would lose what the parts that an image
 # shows have in common: the front of a car seen from the front.
@@ -163,18 +165,18 @@ def _kmeans_once(
 def _seed_centroids(
     points: np.ndarray, weights: np.ndarray, num_clusters: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """k-means++ (Arthur & Vassilvitskii, 2007), with the distance 1 - cosine."""
-    first = rng.choice(len(points), p=weights / weights.sum())
-    centroids = [points[first]]
-    distance = 1 - points @ centroids[0]
-    while len(centroids) < num_clusters:
-        mass = weights * np.where(distance > 1e-9, distance, 0)
-        if not mass.any():  # no further distinct point
-            break
-        chosen = points[rng.choice(len(points), p=mass / mass.sum())]
-        centroids.append(chosen)
-        distance = np.minimum(distance, 1 - points @ chosen)
-    return np.stack(centroids)
+    """Greedy k-means++ (Arthur & Vassilvitskii, 2007), without repeats and null vectors."""
+    seed = int(rng.integers(2**31))
+    directed = points.any(axis=1)
+    if not directed.any():
+        return points[:1]
+    points, weights = points[directed], weights[directed]
+    count = min(num_clusters, len(points))
+    with warnings.catch_warnings():  # of fewer distinct points than clusters: repeats are dropped
+        warnings.simplefilter("ignore")
+        chosen, _ = kmeans_plusplus(points, count, sample_weight=weights, random_state=seed)
+    _, first = np.unique(chosen.round(9), axis=0, return_index=True)
+    return chosen[np.sort(first)]
 
 
 def _update(

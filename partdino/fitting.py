@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from partdino.clustering import fit_parts
 from partdino.config import Options
@@ -51,6 +52,13 @@ def fit_model(
     if not names:
         raise InputError("no image could be read, so there is nothing to fit")
     sample = list(names[:: -(-len(names) // MAX_IMAGES)])
+    with threadpool_limits(1):  # the last bits depend on how many threads share a sum
+        return _fit(store, sample, options, weights_sha256)
+
+
+def _fit(
+    store: DescriptionStore, sample: Sequence[str], options: Options, weights_sha256: str
+) -> PartModel:
     foreground = None
     if options.foreground == "auto":
         foreground = fit_foreground(*_gather(store, sample, options.seed, _every_region)[:3])
