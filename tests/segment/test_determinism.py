@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from segment_runs import label_bytes
+from threadpoolctl import threadpool_limits
 
 
 @pytest.mark.parametrize(("batch_size", "workers"), [(8, 0), (1, 0), (3, 0), (1, 2), (8, 2)])
@@ -17,8 +19,20 @@ def test_labels_are_identical_for_any_batch_size_and_workers(
         assert (tmp_path / name).read_bytes() == (finished_run / name).read_bytes()
 
 
+def test_labels_are_identical_for_any_number_of_threads(
+    segment, photo_folder, finished_run, tmp_path
+):
+    torch.set_num_threads(2)
+    try:
+        with threadpool_limits(2):
+            assert segment(photo_folder, tmp_path).code == 0
+    finally:
+        torch.set_num_threads(1)
+    assert label_bytes(tmp_path) == label_bytes(finished_run)
+
+
 def test_labels_do_not_depend_on_how_the_photos_are_named_to_the_command(
-    partdino, segment, photo_folder, finished_run, tmp_path
+    segment, photo_folder, finished_run, tmp_path
 ):
     names = sorted(path.name for path in photo_folder.iterdir())
     (tmp_path / "photos.txt").write_text("\n".join(str(photo_folder / n) for n in reversed(names)))
