@@ -53,7 +53,9 @@ def main() -> None:
     }
     keypoints, boxes = foreground_shares(test, maps[half])
     agreement = part_agreement(maps[half], maps[joint], options.parts)
-    print("| test images | keypoints in foreground | foreground in box | agreement with joint fit |")
+    print(
+        "| test images | keypoints in foreground | foreground in box | agreement with joint fit |"
+    )
     print("|---|---|---|---|")
     print(f"| {len(test)} | {keypoints:.1%} | {boxes:.1%} | {agreement:.1%} |")
 

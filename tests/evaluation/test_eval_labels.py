@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from partdino.datasets import CocoParts, Cub
 
+DATA = Path(os.environ.get("PARTDINO_BENCH_DATA", Path(__file__).parents[3] / "shared/data"))
 PERFECT = pytest.approx(100)
+PIXEL_SCORES = ("nmi", "ari", "miou", "band_nmi", "band_ari", "band_miou", "boundary_f")
 
 
 def save(folder, sample, labels):
@@ -37,10 +43,7 @@ def test_true_masks_score_100_under_any_numbers(evaluate, coco_root, tmp_path, o
     document = evaluate(*arguments, *options)
     (row,) = document["scores"]
     assert row["method"] == "labels" and row["seed"] is None and row["parts"] == numbers.max()
-    assert set(row["scores"]) == {
-        *("nmi", "ari", "miou", "band_nmi", "band_ari", "band_miou", "boundary_f")
-    }
-    assert set(row["scores"].values()) == {PERFECT}
+    assert row["scores"] == pytest.approx(dict.fromkeys(PIXEL_SCORES, 100.0))
     assert document["labels"] == str(tmp_path) and "weights" not in document
 
 
@@ -76,3 +79,36 @@ def test_missing_label_maps_are_named(run_eval, coco_root, tmp_path):
     finished = run_eval("coco-parts", coco_root, "--labels", tmp_path)
     assert finished.code == 2
     assert "no label map for 6 of 6 images" in finished.stderr
+
+
+@pytest.mark.bench
+@pytest.mark.parametrize(
+    ("command", "name", "size", "expected"),
+    [
+        ("cub", "CUB_200_2011", 448, (19.70053, 6.72210, 23.3047)),
+        ("celeba", "celeba", 224, (47.55939, 31.14819, 7.8955)),
+        ("coco-parts", "carparts", 128, (20.71410, 24.98883)),
+        ("coco-parts", "faceparts", 128, (20.54864, 14.60674)),
+    ],
+)
+def test_the_reference_labelling_through_the_command(
+    partdino, tmp_path, command, name, size, expected
+):
+    root = DATA / name
+    if not root.is_dir():
+        pytest.skip(f"{root} is not there; set PARTDINO_BENCH_DATA")
+    centre = (np.arange(size) + 0.5) / size
+    x, y = np.meshgrid(centre, centre)
+    inside = ((x - 0.5) / 0.45) ** 2 + ((y - 0.5) / 0.45) ** 2 <= 1
+    bands = np.where(inside, np.minimum(np.floor(8 * y), 7) + 1, 0)
+    Image.fromarray(bands.astype(np.uint8)).save(tmp_path / "bands.png")
+    for photo in root.rglob("*.jpg"):
+        path = tmp_path / "labels" / photo.relative_to(root).with_suffix(".png")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.hardlink_to(tmp_path / "bands.png")
+    finished = partdino("eval", command, root, "--labels", tmp_path / "labels", "--json")
+    assert finished.code == 0, finished.stderr
+    (row,) = json.loads(finished.stdout)["scores"]
+    assert row["parts"] == 8
+    metrics = ("nmi", "ari", "keypoint_regression")[: len(expected)]
+    assert [row["scores"][key] for key in metrics] == pytest.approx(expected, abs=1e-3, rel=0)

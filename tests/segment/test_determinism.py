@@ -19,7 +19,7 @@ def test_labels_are_identical_for_any_batch_size_and_workers(
         assert (tmp_path / name).read_bytes() == (finished_run / name).read_bytes()
 
 
-def test_labels_are_identical_for_any_number_of_threads(
+def test_labels_and_model_are_identical_for_any_number_of_threads(
     segment, photo_folder, finished_run, tmp_path
 ):
     torch.set_num_threads(2)
@@ -29,6 +29,8 @@ def test_labels_are_identical_for_any_number_of_threads(
     finally:
         torch.set_num_threads(1)
     assert label_bytes(tmp_path) == label_bytes(finished_run)
+    model = "parts.safetensors"
+    assert (tmp_path / model).read_bytes() == (finished_run / model).read_bytes()
 
 
 def test_labels_do_not_depend_on_how_the_photos_are_named_to_the_command(
