@@ -33,6 +33,9 @@ from partdino.sizing import size_of_area
 if TYPE_CHECKING:
     from partdino.features import Backbone
 
+# Sides of the region map are multiples of this: torch keeps some memory for every size it has seen,
+# and photos come in any.
+_REGION_UNIT = 16
 _PURITY = 1.0  # how much less a patch counts that straddles a region's border
 
 
@@ -145,7 +148,7 @@ def describe_images(
 def _decode(source: Source, options: Options, side: int, unit: int) -> _Draft:
     loaded = source.load(4 * max(side, options.region_size) ** 2)
     input_size = size_of_area(*loaded.size, side, unit, least=2)
-    region_size = size_of_area(*loaded.size, options.region_size)
+    region_size = size_of_area(*loaded.size, options.region_size, _REGION_UNIT)
     return _Draft(
         size=loaded.size,
         input_image=_resize(loaded.pixels, input_size),

@@ -21,7 +21,7 @@ from partdino.flow import Outcome, worker_pool
 from partdino.images import find_images
 from partdino.labelling import label_image
 from partdino.model import load_model
-from partdino.resolution import backbone_of, resolve
+from partdino.resolution import load_resolved, resolve
 from partdino.result import PartSegmentation
 from partdino.store import DescriptionStore
 
@@ -138,9 +138,9 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         model = load_model(Path(path), running)
         discovery = cls(**vars(model.options))
         discovery.model_ = model
-        discovery.options_, _ = resolve(model.options)
+        resolved, _ = resolve(model.options)
+        discovery._backbone, discovery.options_ = load_resolved(resolved)
         discovery.failures_ = []
-        discovery._backbone = backbone_of(discovery.options_)
         model.check_backbone(discovery._backbone)
         return discovery
 
@@ -149,9 +149,9 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
 
     def _fit(self, sources: Sequence[Source], store: DescriptionStore) -> list[str]:
         """Describe and fit; return the names of the images that could be read."""
-        self.options_, _ = resolve(validate(self.get_params()))
+        resolved, _ = resolve(validate(self.get_params()))
+        self._backbone, self.options_ = load_resolved(resolved)
         self.failures_ = []
-        self._backbone = backbone_of(self.options_)
         names = []
         with worker_pool(self.options_.workers) as pool:
             outcomes = describe_images(sources, self._backbone, self.options_, pool)

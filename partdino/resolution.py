@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from partdino import weights
 from partdino.boundaries import resolve_boundaries
 from partdino.config import Options
 from partdino.errors import ConfigError
@@ -29,12 +30,16 @@ def resolve(options: Options) -> tuple[Options, list[str]]:
     ConfigError
         The options contradict each other.
     WeightsError
-        The backbone cannot be told from the weights file.
+        The backbone cannot be told from the weights file, or HED's weights are not here.
     """
     from partdino.features import resolve_backbone
 
     backbone, backbone_note = resolve_backbone(options.backbone, options.weights)
     boundaries, regions, regions_note = _resolve_regions(options.boundaries, options.regions)
+    if boundaries == "hed":
+        weights.path("hed")  # raises once what every image would raise
+    if options.masks is not None and not options.masks.is_dir():
+        raise ConfigError(f"{options.masks} is not a folder; check --masks")
     scale = options.region_scale
     resolved = replace(
         options,
@@ -72,11 +77,19 @@ def _resolve_device(device: str) -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def backbone_of(options: Options) -> Backbone:
-    """Load the backbone that resolved options name; raises as `load_backbone`."""
+def load_resolved(options: Options) -> tuple[Backbone, Options]:
+    """Load the backbone that resolved options name, and settle what only the backbone knows.
+
+    Returns
+    -------
+    backbone
+        See `partdino.features.load_backbone`, which says what is raised.
+    options
+        With facet, layer and image size as the backbone has them.
+    """
     from partdino.features import load_backbone
 
-    return load_backbone(
+    backbone = load_backbone(
         options.backbone,
         weights=options.weights,
         layer=options.layer,
@@ -85,3 +98,5 @@ def backbone_of(options: Options) -> Backbone:
         device=options.device,
         precision=options.precision,
     )
+    size = options.image_size or backbone.default_image_size
+    return backbone, replace(options, facet=backbone.facet, layer=backbone.layer, image_size=size)

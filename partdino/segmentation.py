@@ -33,7 +33,7 @@ from partdino.images import ImageFile, find_images, read_image
 from partdino.labelling import label_image
 from partdino.model import PartModel, load_model
 from partdino.output_folder import MODEL_FILE, Existing, OutputFolder
-from partdino.resolution import backbone_of, resolve
+from partdino.resolution import load_resolved, resolve
 from partdino.result import PartSegmentation
 from partdino.store import DescriptionStore
 from partdino.version import __version__
@@ -150,7 +150,7 @@ def segment(
     options, notes = resolve(options)
     for note in notes:
         reporter.say(note)
-    backbone = backbone_of(options)
+    backbone, options = load_resolved(options)
     if model is not None:
         model.check_backbone(backbone)
     fingerprint = _fingerprint(options, backbone, model_file)

@@ -21,10 +21,10 @@ from scipy.optimize import linear_sum_assignment
 from partdino.config import validate
 from partdino.datasets import Cub
 from partdino.description import Source, describe_images
+from partdino.evaluation.cache import cache_settings, open_cache
 from partdino.fitting import fit_model
 from partdino.labelling import label_image
-from partdino.resolution import backbone_of, resolve
-from partdino.store import DescriptionStore
+from partdino.resolution import load_resolved, resolve
 
 
 def main() -> None:
@@ -38,10 +38,14 @@ def main() -> None:
     dataset = Cub(arguments.root)
     given = {"parts": arguments.parts, "backbone": arguments.backbone}
     options, _ = resolve(validate(given))
-    backbone, store = backbone_of(options), DescriptionStore(arguments.store)
+    backbone, options = load_resolved(options)
+    settings = cache_settings(options, backbone, None)
+    store = open_cache(arguments.store, "CUB in its own aspect", settings)
     train, test = dataset.samples("fit"), dataset.samples("score")
     sources = [Source(s.name, s.path) for s in (*train, *test) if s.name not in store]
     for outcome in describe_images(sources, backbone, options):
+        if outcome.failure is not None:
+            raise SystemExit(f"{outcome.name}: {outcome.failure}")
         store.write(outcome.name, outcome.value)
     names = [sample.name for sample in train]
     half = fit_model(store, names, options, backbone.weights.sha256)

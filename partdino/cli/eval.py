@@ -44,7 +44,7 @@ def _command(benchmark: Benchmark) -> Callable[..., None]:
             Path | None,
             typer.Option(
                 help="Score the label maps of any tool in this folder instead of a method: PNG or "
-                ".npy, mirroring the images; 0 is background."
+                ".npy, mirroring the images; 0 is background. Method options are then unused."
             ),
         ] = None,
         cache: Annotated[

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import Field, fields
-from enum import Enum
 from functools import wraps
 from pathlib import Path
 from types import UnionType
@@ -45,7 +44,8 @@ def with_options(
                 given[parameter.name] = value
         command(given=given, **values)
 
-    hints = get_type_hints(command, include_extras=True)
+    # Not `get_type_hints`: before Python 3.11 it hides the metadata of what defaults to None.
+    hints = inspect.get_annotations(command, eval_str=True)
     own = [
         parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
         for name, parameter in inspect.signature(command).parameters.items()
@@ -98,8 +98,8 @@ def _simplify(hint: Any) -> tuple[Any, dict[str, Any]]:
         return (str, {}) if len(members) > 1 else _simplify(members[0])
     if get_origin(hint) is list:
         kind, extra = _simplify(get_args(hint)[0])
-        if get_origin(kind) is Literal:  # which typer takes alone, not in a list
-            kind = Enum("Choice", {word: word for word in get_args(kind)}, type=str)
+        if get_origin(kind) is Literal:
+            kind = str  # typer takes a choice alone, not in a list: checked with the rest
         return list[kind], {**extra, "metavar": "INT..." if kind is int else "NAME..."}
     if get_origin(hint) is Annotated:
         kind, bounds = get_args(hint)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
@@ -43,9 +44,9 @@ class KeypointSample:
     visible: np.ndarray
     box: np.ndarray | None
 
-    @property
+    @cached_property
     def size(self) -> tuple[int, int]:
-        """Height and width of the stored image, read from its header."""
+        """Height and width of the stored image, read once from its header."""
         return image_size(self.path)
 
 

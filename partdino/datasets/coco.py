@@ -70,16 +70,16 @@ def read_coco(path: Path, cure: str) -> CocoFile:
     except (OSError, ValueError) as error:
         raise DatasetError(f"{path}: cannot be read as json; {cure}") from error
     try:
-        categories = {entry["id"]: entry["name"] for entry in document["categories"]}
+        categories = dict(sorted((entry["id"], entry["name"]) for entry in document["categories"]))
         annotations = _annotations_by_image(document["annotations"])
         images = [_image(entry) for entry in document["images"] if entry["id"] in annotations]
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DatasetError(f"{path}: not COCO annotations, {error!r}; {cure}") from error
     drawn = {entry["category_id"] for entries in annotations.values() for entry in entries}
     if not drawn <= categories.keys():
         unknown = min(drawn - categories.keys())
         raise DatasetError(f"{path}: category {unknown} is not among its categories; {cure}")
-    return CocoFile(path, dict(sorted(categories.items())), images, annotations)
+    return CocoFile(path, categories, images, annotations)
 
 
 def coco_samples(file: CocoFile, root: Path, split: str) -> tuple[list[MaskSample], int]:

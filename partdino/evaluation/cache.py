@@ -10,7 +10,7 @@ import hashlib
 import inspect
 import json
 from collections.abc import Mapping
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,17 +28,14 @@ if TYPE_CHECKING:
     from partdino.features import Backbone
 
 _CODE = (
-    *("boundaries", "features", "images", "regions", "weights/catalogue.py", "description.py"),
-    *(
-        "evaluation/sources.py",
-        "foreground.py",
-        "pooling.py",
-        "resampling.py",
-        "sizing.py",
-        "store.py",
-    ),
+    *("boundaries", "features", "images", "regions", "weights/catalogue.py", "datasets/coco.py"),
+    *("description.py", "evaluation/sources.py", "foreground.py", "pooling.py", "resampling.py"),
+    *("sizing.py", "store.py"),
 )
-_LIBRARIES = ("numpy", "opencv-python-headless", "pillow", "scikit-image", "scipy", "timm", "torch")
+_LIBRARIES = (
+    *("numpy", "opencv-python-headless", "pillow", "pycocotools", "scikit-image", "scipy"),
+    *("tifffile", "timm", "torch"),
+)
 
 
 def default_folder() -> Path:
@@ -64,7 +61,8 @@ def cache_settings(options: Options, backbone: Backbone, masks: str | None) -> d
         "weights_sha256": backbone.weights.sha256,
         "masks_sha256": masks,
         "code_sha256": _code_sha256(),
-        "libraries": {name: version(name) for name in _LIBRARIES},
+        "device": backbone.device.type,
+        "libraries": {name: _version(name) for name in _LIBRARIES},
     }
 
 
@@ -98,6 +96,13 @@ def open_cache(folder: Path, title: str, settings: Mapping[str, Any]) -> Descrip
     except OutputError as error:
         raise OutputError(f"cannot write to {place}; choose another --cache") from error
     return DescriptionStore(place)
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:  # such as OpenCV from another wheel
+        return "unknown"
 
 
 def _code_sha256() -> str:

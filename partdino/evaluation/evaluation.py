@@ -29,7 +29,7 @@ from partdino.evaluation.results import results_document
 from partdino.evaluation.run import EvalRun, choose_splits
 from partdino.evaluation.scoring import Maps, Tally
 from partdino.flow import Outcome, through
-from partdino.resolution import backbone_of, resolve
+from partdino.resolution import load_resolved, resolve
 from partdino.segmentation import Reporter, RunLog
 from partdino.store import DescriptionStore
 
@@ -106,7 +106,7 @@ def _score_methods(
     options, notes = resolve(replace(method, foreground=foreground))
     for note in notes:
         run.log.reporter.say(note)
-    backbone = backbone_of(options)
+    backbone, options = load_resolved(options)
     settings = cache_settings(options, backbone, run.dataset.sha256 if run.labelled_only else None)
     cache = open_cache(cache_folder, run.dataset.name, settings)
     samples = [sample for split in run.splits.values() for sample in split]

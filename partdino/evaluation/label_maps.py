@@ -85,7 +85,7 @@ def read_label_map(path: Path) -> np.ndarray:
     """
     try:
         values = _read_npy(path) if path.suffix.lower() == ".npy" else _read_image(path)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, SyntaxError, Image.DecompressionBombError) as error:
         raise InputError(f"{path}: not a readable label map, {error}; write it again") from error
     if values.ndim != 2 or values.size == 0 or values.dtype.kind not in "bui":
         raise InputError(

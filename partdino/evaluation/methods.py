@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from partdino.clustering import normalise, spherical_kmeans
 from partdino.config import Options
@@ -86,6 +87,18 @@ def fit_methods(
     InputError
         There is nothing to fit on.
     """
+    with threadpool_limits(1):  # the last bits depend on how many threads share a sum
+        return _fit_methods(methods, parts, cache, keys, options, weights_sha256)
+
+
+def _fit_methods(
+    methods: Sequence[str],
+    parts: Sequence[int],
+    cache: DescriptionStore,
+    keys: Sequence[str],
+    options: Options,
+    weights_sha256: str,
+) -> FittedMethods:
     # The foreground does not depend on the number of parts: that of one model is that of all.
     models = {
         number: fit_model(cache, keys, replace(options, parts=number), weights_sha256)
@@ -169,9 +182,7 @@ def _fit_patches(features: np.ndarray, number: int, seed: int) -> PatchLabeller:
 
 def _fit_positions(points: np.ndarray, number: int, seed: int) -> PositionLabeller:
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
 
     number = min(number, len(np.unique(points, axis=0)))
-    with threadpool_limits(1):  # the last bits depend on how many threads share a sum
-        clusters = KMeans(number, n_init=10, random_state=seed).fit(points)
+    clusters = KMeans(number, n_init=10, random_state=seed).fit(points)
     return PositionLabeller(clusters.cluster_centers_)

@@ -37,7 +37,10 @@ class ConvFeatures(nn.Module):
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
-        if not hasattr(model, "forward_intermediates") or len(model.feature_info) < 2:
+        if (
+            not hasattr(model, "forward_intermediates")
+            or len(getattr(model, "feature_info", ())) < 2
+        ):
             raise ConfigError(_NO_MAPS)
         self.model = model
         head = model.head if isinstance(model, ConvNeXt) else None
@@ -65,7 +68,7 @@ class ConvFeatures(nn.Module):
         try:
             with torch.inference_mode():
                 shape = self(image).shape[1:]
-        except (AssertionError, RuntimeError, ValueError) as error:
+        except (AssertionError, RuntimeError, TypeError, ValueError) as error:
             raise ConfigError(_NO_MAPS) from error
         if shape != (rows * cells, columns * cells, self.dim):
             raise ConfigError(_NO_MAPS)

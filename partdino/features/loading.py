@@ -131,7 +131,7 @@ def _create(name: str, **options: Any) -> nn.Module:
         options["dynamic_img_size"] = True
     else:
         options.pop("img_size", None)
-    if not timm.models.is_model_in_modules(architecture, "eva"):
+    if not timm.models.is_model_in_modules(architecture, ("eva",)):
         options.pop("attn_type", None)
         options.pop("qkv_bias", None)
     if name != EMBEDDED:  # whose file is whole with its classifier only

@@ -156,7 +156,7 @@ class _Projection(nn.Module):
     def forward(self, x: Tensor, *args: object, **kwargs: object) -> Tensor:
         projected = F.linear(self.norm(x), self._weight(), self._bias())
         norm = (self.attn.q_norm, self.attn.k_norm, nn.Identity())[self.index]
-        return norm(projected.unflatten(-1, (-1, self.attn.head_dim))).flatten(-2)
+        return norm(projected.unflatten(-1, (self.attn.num_heads, -1))).flatten(-2)
 
     def _weight(self) -> Tensor:
         if self.attn.qkv is None:

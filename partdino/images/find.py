@@ -127,7 +127,7 @@ def _walk(root: Path, output: str | None) -> Iterator[str]:
 
 def _is_output(subfolders: Sequence[str], files: Sequence[str]) -> bool:
     # Otherwise the overlays of one run would be photos to the next one.
-    return "run.json" in files and "labels" in subfolders
+    return ".partdino" in subfolders or ("run.json" in files and "labels" in subfolders)
 
 
 def _images_among(folder: str, files: Iterable[str]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import timm
 
+from partdino.errors import WeightsError
 from partdino.features import hub
 from partdino.features.registry import SHORT_NAMES
 from partdino.weights.catalogue import CATALOGUE
@@ -80,7 +81,10 @@ class HubWeights:
     def fetch(self) -> Path:
         """Download the file, in place of a damaged one; raises `WeightsError` as `hub.fetch`."""
         if damaged := self.locate():
-            damaged.resolve().unlink()
+            try:
+                damaged.resolve().unlink()
+            except OSError as error:
+                raise WeightsError(f"cannot replace {damaged}: {error.strerror}") from error
         return hub.fetch(self.timm_name)
 
 

@@ -23,10 +23,5 @@ def write_failures(out: Path, failures: Iterable[tuple[str, str]]) -> None:
     OutputError
         The file cannot be written.
     """
-    rows = ([_as_utf8(file), " ".join(reason.split())] for file, reason in failures)
+    rows = ([file, " ".join(reason.split())] for file, reason in failures)
     write_csv(out / "failures.csv", ["file", "reason"], rows)
-
-
-def _as_utf8(name: str) -> str:
-    # A failed file's name may be what is wrong with it: bytes that are not UTF-8 become escapes.
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")

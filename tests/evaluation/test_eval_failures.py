@@ -52,7 +52,7 @@ def test_the_list_of_ood_is_asked_for(run_eval, coco_root):
         (("--eval-size", "big"), "eval_size is 'big'"),
         (("--eval-size", 4), "eval_size is '4'"),
         (("--min-region", 0), "--min-region"),
-        (("--method", "other"), "--method"),
+        (("--method", "other"), "method is 'other'"),
         (("--parts", 0), "--parts"),
         (("--parts", "four"), "--parts"),
         (("--size", 448), "--size"),

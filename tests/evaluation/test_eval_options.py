@@ -10,13 +10,14 @@ import pytest
 import yaml
 
 from partdino.cli.spread import one_flag_a_value
-from partdino.config import read_config
+from partdino.config import Options, read_config, validate
 from partdino.errors import ConfigError
 from partdino.evaluation.benchmarks import BENCHMARKS
 from partdino.evaluation.options import validate_evaluation
 from partdino.features.registry import EMBEDDED, SHORT_NAMES
 
 CONFIGS = Path(__file__).parents[2] / "configs"
+PRESETS = sorted(set(CONFIGS.glob("*.yaml")) - {CONFIGS / "segment.yaml"})
 FLAGS = {"--parts": str.isdigit, "-k": str.isdigit, "--method": {"patch", "all"}.__contains__}
 
 
@@ -62,7 +63,12 @@ def test_a_file_with_mistakes_is_refused(values):
         validate_evaluation(values, "preset.yaml")
 
 
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_the_file_of_segment_holds_its_defaults():
+    path = CONFIGS / "segment.yaml"
+    assert validate(read_config(path), str(path)) == Options()
+
+
+@pytest.mark.parametrize("path", PRESETS, ids=lambda path: path.stem)
 def test_presets_hold_the_sizes_and_numbers_of_parts_of_the_papers(path):
     benchmark = BENCHMARKS[path.stem.replace("_", "-")]
     evaluation, method = validate_evaluation(read_config(path), str(path))
@@ -72,7 +78,7 @@ def test_presets_hold_the_sizes_and_numbers_of_parts_of_the_papers(path):
     assert method.backbone == "auto"
 
 
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PRESETS, ids=lambda path: path.stem)
 def test_presets_offer_backbones_that_exist(path):
     lines = [line[2:] for line in path.read_text().splitlines() if line.startswith("# backbone: ")]
     names = {yaml.safe_load(line)["backbone"] for line in lines}

@@ -61,7 +61,7 @@ def test_what_is_wrong_with_a_mask_fails_its_photo_alone(segment, squares, tmp_p
     (masks / "deep").mkdir()
     (masks / "deep" / "b.png").write_text("no image")
     assert segment(squares, out, "--overwrite", foreground="masks", masks=masks).code == 1
-    assert "not an image" in failures(out)["deep/b.jpg"]
+    assert "not a readable mask" in failures(out)["deep/b.jpg"]
 
 
 def test_an_empty_mask_is_reported_not_dropped(segment, squares, tmp_path):
