@@ -27,6 +27,8 @@ MAX_REGIONS = 200_000
 MAX_IMAGES = 5_000
 
 
+# On one thread: the last bits depend on how many threads share a sum.
+@threadpool_limits.wrap(limits=1)
 def fit_model(
     store: DescriptionStore, names: Sequence[str], options: Options, weights_sha256: str
 ) -> PartModel:
@@ -52,13 +54,6 @@ def fit_model(
     if not names:
         raise InputError("no image could be read, so there is nothing to fit")
     sample = list(names[:: -(-len(names) // MAX_IMAGES)])
-    with threadpool_limits(1):  # the last bits depend on how many threads share a sum
-        return _fit(store, sample, options, weights_sha256)
-
-
-def _fit(
-    store: DescriptionStore, sample: Sequence[str], options: Options, weights_sha256: str
-) -> PartModel:
     foreground = None
     if options.foreground == "auto":
         foreground = fit_foreground(*_gather(store, sample, options.seed, _every_region)[:3])

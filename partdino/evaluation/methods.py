@@ -59,6 +59,8 @@ class FittedMethods:
             yield variant, (parts * inside, parts)
 
 
+# On one thread: the last bits depend on how many threads share a sum.
+@threadpool_limits.wrap(limits=1)
 def fit_methods(
     methods: Sequence[str],
     parts: Sequence[int],
@@ -87,18 +89,6 @@ def fit_methods(
     InputError
         There is nothing to fit on.
     """
-    with threadpool_limits(1):  # the last bits depend on how many threads share a sum
-        return _fit_methods(methods, parts, cache, keys, options, weights_sha256)
-
-
-def _fit_methods(
-    methods: Sequence[str],
-    parts: Sequence[int],
-    cache: DescriptionStore,
-    keys: Sequence[str],
-    options: Options,
-    weights_sha256: str,
-) -> FittedMethods:
     # The foreground does not depend on the number of parts: that of one model is that of all.
     models = {
         number: fit_model(cache, keys, replace(options, parts=number), weights_sha256)
