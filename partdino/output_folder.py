@@ -45,7 +45,8 @@ class OutputFolder:
     Raises
     ------
     OutputError
-        It holds results and `existing` is "refuse", holds anything else, or cannot be written.
+        It holds an unfinished run and `existing` is "refuse", a finished one and it is not
+        "overwrite", or anything else; or it cannot be written.
     """
 
     def __init__(self, path: Path, existing: Existing) -> None:
@@ -93,11 +94,14 @@ class OutputFolder:
             return
         if _WORK not in contents and self._begun() is None:
             raise OutputError(f"{self.path} holds files of something else; choose another --out")
-        if self._existing is Existing.REFUSE:
-            state = "a finished run" if RUN_FILE in contents else "an unfinished run"
+        if _WORK not in contents and self._existing is not Existing.OVERWRITE:
             raise OutputError(
-                f"{self.path} holds {state}; pass --overwrite to replace it, --resume to go on "
-                "with it, or another --out"
+                f"{self.path} holds a finished run; pass --overwrite to replace it, or another --out"
+            )
+        if self._existing is Existing.REFUSE:
+            raise OutputError(
+                f"{self.path} holds an unfinished run; pass --resume to go on with it, --overwrite "
+                "to start again, or another --out"
             )
 
     def _begun(self) -> dict[str, Any] | None:

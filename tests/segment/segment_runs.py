@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -60,3 +61,11 @@ def table(path: Path) -> list[dict[str, str]]:
 def failures(out: Path) -> dict[str, str]:
     """Return the reason of every failure by the image's name."""
     return {row["file"]: row["reason"] for row in table(out / "failures.csv")}
+
+
+def unfinish(out: Path) -> None:
+    """Make a finished run look as if it had been killed just before its end."""
+    run = json.loads((out / "run.json").read_text())
+    (out / ".partdino").mkdir()
+    (out / ".partdino" / "fingerprint.json").write_text(json.dumps(run["fingerprint"]))
+    (out / "run.json").unlink()

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from segment_runs import failures, files, label_bytes
+from segment_runs import failures, files, label_bytes, unfinish
 
 from partdino.errors import OutputError
 from partdino.store import DescriptionStore
@@ -63,7 +63,7 @@ def test_results_are_refused_and_left_alone(segment, two_photos, finished_run, t
     result = segment(two_photos, out)
     assert (result.code, result.stderr.count("\n")) == (2, 1)
     assert str(out) in result.stderr and "a finished run" in result.stderr
-    assert "--overwrite" in result.stderr and "--resume" in result.stderr
+    assert "--overwrite" in result.stderr
     assert {name: (out / name).read_bytes() for name in files(out)} == before
 
 
@@ -163,6 +163,7 @@ def test_resume_tries_failed_photos_again(segment, photo_folder, two_photos, tmp
     shutil.copy(two_photos / "1.jpg", tmp_path / "good.jpg")
     (two_photos / "1.jpg").write_text("bad")
     assert segment(two_photos, out).code == 1 and set(failures(out)) == {"1.jpg"}
+    unfinish(out)
     shutil.copy(tmp_path / "good.jpg", two_photos / "1.jpg")
     assert segment(two_photos, out, "--resume").code == 0 and failures(out) == {}
     assert sorted(label_bytes(out)) == ["0.jpg", "1.jpg"]
@@ -186,15 +187,14 @@ def test_resume_may_change_how_the_run_goes(segment, two_photos, interrupted):
     assert segment(two_photos, interrupted, "--resume", batch_size=1).code == 0
 
 
-def test_resume_of_a_finished_run_does_it_again(segment, two_photos, tmp_path):
+def test_resume_leaves_a_finished_run_alone(segment, two_photos, finished_run, tmp_path):
     out = tmp_path / "out"
-    assert segment(two_photos, out).code == 0
-    labels = label_bytes(out)
-    (two_photos / "1.jpg").unlink()
-    assert segment(two_photos, out, "--resume").code == 0
-    assert label_bytes(out).keys() == labels.keys() - {"1.jpg"}
-    result = segment(two_photos, out, "--resume", parts=7)
-    assert result.code == 2 and "another parts" in result.stderr
+    shutil.copytree(finished_run, out)
+    before = {name: (out / name).read_bytes() for name in files(out)}
+    result = segment(two_photos, out, "--resume")
+    assert (result.code, result.stderr.count("\n")) == (2, 1)
+    assert "a finished run" in result.stderr and "--overwrite" in result.stderr
+    assert {name: (out / name).read_bytes() for name in files(out)} == before
 
 
 def test_what_cannot_be_removed_is_an_error_in_one_line(

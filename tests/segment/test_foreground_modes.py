@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from segment_runs import failures, label_bytes, label_map
+from segment_runs import failures, label_bytes, label_map, unfinish
 
 
 @pytest.fixture
@@ -97,6 +97,7 @@ def test_resume_with_other_masks_is_refused(segment, squares, tmp_path):
         save_mask(tmp_path / name / "a.png", disc(60, 70, 41))
     out, photo = tmp_path / "out", squares / "a.png"
     assert segment(photo, out, foreground="masks", masks=tmp_path / "one").code == 0
+    unfinish(out)
     result = segment(photo, out, "--resume", foreground="masks", masks=tmp_path / "two")
     assert result.code == 2 and "another masks" in result.stderr
 

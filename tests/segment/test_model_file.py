@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from safetensors import safe_open
 from safetensors.numpy import save_file
-from segment_runs import PARTS, SMALL, files, label_bytes, label_map
+from segment_runs import PARTS, SMALL, files, label_bytes, label_map, unfinish
 
 from partdino.synth import write_layout
 
@@ -161,6 +161,7 @@ def test_a_model_fitted_with_masks_labels_with_masks(segment, label, photo_folde
 
 def test_resume_with_another_model_is_refused(segment, label, photo_folder, model, tmp_path):
     assert label(tmp_path / "out", photos=photo_folder / "animal_0000.jpg").code == 0
+    unfinish(tmp_path / "out")
     assert segment(photo_folder, tmp_path / "fit", seed=5).code == 0
     other = altered(model, tmp_path / "other.safetensors", lambda d, t: d.update(version="?"))
     result = label(tmp_path / "out", "--resume", model=other)
