@@ -96,7 +96,7 @@ class OutputFolder:
             raise OutputError(f"{self.path} holds files of something else; choose another --out")
         if _WORK not in contents and self._existing is not Existing.OVERWRITE:
             raise OutputError(
-                f"{self.path} holds a finished run; pass --overwrite to replace it, or another --out"
+                f"{self.path} holds a finished run; pass --overwrite to replace it or another --out"
             )
         if self._existing is Existing.REFUSE:
             raise OutputError(

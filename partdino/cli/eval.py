@@ -11,7 +11,7 @@ import typer
 from partdino.cli.console import Reporter, print_json, print_table
 from partdino.cli.options import option_parameters, with_options
 from partdino.cli.spread import spreading
-from partdino.config import Options
+from partdino.config import OPTION_NAMES, Options
 from partdino.evaluation.benchmarks import BENCHMARKS, Benchmark
 from partdino.evaluation.options import METHODS, REPLACED, EvalOptions
 
@@ -117,6 +117,9 @@ def _evaluate(
     from partdino.evaluation.results import prepare_output, write_results
 
     options, method = validate_evaluation(given)
+    unused = ({"parts", "seeds", "method"} | set(OPTION_NAMES)) - {"foreground"}
+    if labels is not None and (named := sorted(unused & set(given))):
+        reporter.warn(f"--labels scores what is there: {', '.join(named)} not used")
     if out is not None:
         prepare_output(out, overwrite)
     document = evaluate(benchmark, root, options, method, reporter, labels, cache)

@@ -112,3 +112,12 @@ def test_the_reference_labelling_through_the_command(
     assert row["parts"] == 8
     metrics = ("nmi", "ari", "keypoint_regression")[: len(expected)]
     assert [row["scores"][key] for key in metrics] == pytest.approx(expected, abs=1e-3, rel=0)
+
+
+def test_options_of_a_method_are_said_to_be_unused(run_eval, coco_root, tmp_path):
+    for sample in CocoParts(coco_root).samples("score"):
+        save(tmp_path, sample, sample.label_map())
+    arguments = ("coco-parts", coco_root, "--labels", tmp_path)
+    said = run_eval(*arguments, "--seeds", 2).stderr
+    assert "seeds not used" in said and "parts" not in said
+    assert "seeds" not in run_eval(*arguments).stderr
