@@ -16,7 +16,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 
 from partdino.boundaries import detect_boundaries
@@ -28,7 +27,7 @@ from partdino.images import LoadedImage, read_image
 from partdino.images.masks import read_mask, resize_mask
 from partdino.pooling import pooling_weights
 from partdino.regions import make_regions
-from partdino.sizing import size_of_area
+from partdino.sizing import resize_image, size_of_area
 
 if TYPE_CHECKING:
     from partdino.features import Backbone
@@ -151,8 +150,8 @@ def _decode(source: Source, options: Options, side: int, unit: int) -> _Draft:
     region_size = size_of_area(*loaded.size, options.region_size, _REGION_UNIT)
     return _Draft(
         size=loaded.size,
-        input_image=_resize(loaded.pixels, input_size),
-        image=_resize(loaded.pixels, region_size),
+        input_image=resize_image(loaded.pixels, input_size),
+        image=resize_image(loaded.pixels, region_size),
         mask=_mask(source, options, region_size),
     )
 
@@ -236,9 +235,3 @@ def _pool(draft: _Draft) -> ImageDescription:
         inside=inside,
         patches=features.astype(np.float16),
     )
-
-
-def _resize(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    shrinks = size[0] * size[1] < image.shape[0] * image.shape[1]
-    interpolation = cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC
-    return cv2.resize(image, size[::-1], interpolation=interpolation)

@@ -14,7 +14,7 @@ from partdino.clustering import PartClusters
 from partdino.config import RUNNING_OPTIONS, Options, validate
 from partdino.description import ImageDescription
 from partdino.errors import ModelError
-from partdino.files import atomic_path
+from partdino.files import write_bytes
 from partdino.foreground import ForegroundModel, select_foreground
 from partdino.version import __version__
 
@@ -88,8 +88,7 @@ class PartModel:
         # safetensors writes the memory of an array as it lies there, whatever its strides.
         tensors = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
         content = save(tensors, {"partdino": json.dumps(document, sort_keys=True)})
-        with atomic_path(path) as temporary:
-            temporary.write_bytes(content)
+        write_bytes(path, content)
 
 
 def load_model(path: Path, running: Mapping[str, Any]) -> PartModel:

@@ -1,8 +1,11 @@
-"""Working sizes: a given area in the aspect ratio of the image."""
+"""Working sizes: a given area in the aspect ratio of the image, and getting an image there."""
 
 from __future__ import annotations
 
 from math import sqrt
+
+import cv2
+import numpy as np
 
 _MAX_ASPECT = 8.0  # longer images are squeezed: a strip of one or two patches tells nothing
 
@@ -33,3 +36,12 @@ def size_of_area(
         max(round(length / unit), least) * unit
         for length in (side * sqrt(aspect), side / sqrt(aspect))
     )
+
+
+def resize_image(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """Resize a uint8 (H, W, 3) image to (h, w), averaging over areas where it gets smaller."""
+    if image.shape[:2] == size:
+        return image
+    shrinks = size[0] * size[1] < image.shape[0] * image.shape[1]
+    interpolation = cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC
+    return cv2.resize(image, size[::-1], interpolation=interpolation)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import cv2
 import numpy as np
 import timm
 import torch
@@ -17,6 +16,7 @@ from partdino.features.convnet import ConvFeatures
 from partdino.features.loading import load_model, resolve_backbone
 from partdino.features.registry import AUTO, EMBEDDED, default_facet, is_vit, timm_name
 from partdino.features.vit import FACETS, ViTFeatures
+from partdino.sizing import resize_image
 
 
 def load_backbone(
@@ -102,11 +102,8 @@ def extract_features(
     ndarray
         float32 (gh, gw, dim). The grid's cells tile the image evenly.
     """
-    height, width = backbone.input_size(*image.shape[:2], image_size)
-    shrinks = height * width < image.shape[0] * image.shape[1]
-    interpolation = cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC
-    resized = cv2.resize(image, (width, height), interpolation=interpolation)
-    return backbone.extract(resized[None])[0]
+    size = backbone.input_size(*image.shape[:2], image_size)
+    return backbone.extract(resize_image(image, size)[None])[0]
 
 
 def _check_options(

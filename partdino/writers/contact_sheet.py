@@ -9,8 +9,9 @@ import numpy as np
 
 from partdino.files import atomic_path
 from partdino.result import PartGeometry, PartSegmentation
+from partdino.sizing import resize_image
 from partdino.writers import sheet
-from partdino.writers.drawing import highlight_part, resize_photo, sample_nearest
+from partdino.writers.drawing import highlight_part, sample_nearest
 from partdino.writers.selection import Best, EvenSample
 
 MAX_IMAGES = 60
@@ -77,7 +78,7 @@ class ContactSheetWriter:
 def _thumbnail(result: PartSegmentation, image: np.ndarray) -> sheet.Thumbnail:
     size = sheet.fit(image.shape[:2], (sheet.IMAGE_HEIGHT, sheet.IMAGE_WIDTH))
     labels = sample_nearest(result.label_map, size)
-    return sheet.Thumbnail(result.name, resize_photo(image, size), labels)
+    return sheet.Thumbnail(result.name, resize_image(image, size), labels)
 
 
 def _example(result: PartSegmentation, image: np.ndarray, geometry: PartGeometry) -> np.ndarray:
@@ -89,7 +90,7 @@ def _example(result: PartSegmentation, image: np.ndarray, geometry: PartGeometry
     size = sheet.fit(photo.shape[:2], (sheet.TILE, sheet.TILE))
     mask = sample_nearest(labels, tuple(np.minimum(size, labels.shape))) == geometry.part
     smooth = cv2.resize(mask.astype(np.float32), size[::-1], interpolation=cv2.INTER_LINEAR) > 0.5
-    return highlight_part(resize_photo(photo, size), smooth, geometry.part)
+    return highlight_part(resize_image(photo, size), smooth, geometry.part)
 
 
 def _square_window(box: tuple[int, int, int, int], shape: tuple[int, int]) -> tuple[slice, slice]:

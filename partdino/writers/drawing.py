@@ -72,15 +72,6 @@ def sample_nearest(label_map: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     return label_map[rows[:, None], columns]
 
 
-def resize_photo(photo: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """Return the photo at (h, w), averaging where it gets smaller."""
-    if photo.shape[:2] == size:
-        return photo
-    smaller = size[0] * size[1] < photo.shape[0] * photo.shape[1]
-    method = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
-    return cv2.resize(photo, size[::-1], interpolation=method)
-
-
 def _half_grey(photo: np.ndarray) -> np.ndarray:
     # Half the colour is taken out, so that the photo's colours do not compete with the parts'.
     grey = cv2.cvtColor(cv2.cvtColor(photo, cv2.COLOR_RGB2GRAY), cv2.COLOR_GRAY2RGB)

@@ -9,7 +9,8 @@ from PIL import Image
 
 from partdino.files import atomic_path
 from partdino.result import PartSegmentation
-from partdino.writers.drawing import draw_parts, resize_photo
+from partdino.sizing import resize_image
+from partdino.writers.drawing import draw_parts
 
 MAX_SIDE = 1600
 _QUALITY = 90
@@ -31,7 +32,7 @@ class OverlayWriter:
         """Write one overlay; raises `OutputError`."""
         scale = min(1.0, MAX_SIDE / max(image.shape[:2]))
         height, width = (max(1, round(side * scale)) for side in image.shape[:2])
-        overlay = draw_parts(resize_photo(image, (height, width)), result.label_map)
+        overlay = draw_parts(resize_image(image, (height, width)), result.label_map)
         with atomic_path(self._folder / f"{result.name}.jpg") as temporary:
             # Full-resolution colour: subsampling would smear the boundaries.
             Image.fromarray(overlay).save(temporary, "JPEG", quality=_QUALITY, subsampling=0)

@@ -12,7 +12,8 @@ from functools import lru_cache
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from partdino.writers.drawing import draw_parts, resize_photo
+from partdino.sizing import resize_image
+from partdino.writers.drawing import draw_parts
 from partdino.writers.palette import part_colours
 
 IMAGE_HEIGHT, IMAGE_WIDTH = 320, 960  # the largest an image is drawn
@@ -122,7 +123,7 @@ def _image_row(row: list[Thumbnail]) -> Image.Image:
         left, right = round(x), round(x + exact_height * _aspect(thumbnail))
         width = right - left
         pen.rectangle((left, 0, right - 1, height - 1), fill=_PANEL)
-        photo = resize_photo(thumbnail.photo, fit(thumbnail.photo.shape[:2], (height, width)))
+        photo = resize_image(thumbnail.photo, fit(thumbnail.photo.shape[:2], (height, width)))
         _paste(block, draw_parts(photo, thumbnail.labels), (left, 0, width, height))
         caption = _elide(_drawable(thumbnail.name), _SMALL, width)
         _write(pen, (left, height + 14), caption, _SMALL, _FAINT)
