@@ -87,7 +87,7 @@ def fit_parts(
     totals = np.bincount(images, areas)
     image_means = (members @ features) / np.where(totals > 0, totals, 1)[:, None]
     centred = features - _centre(mean, image_means)[images]
-    components = _principal_components(centred, weights)
+    components = principal_components(centred, weights)
     points = normalise(centred @ components.T)
     centroids, assignment = spherical_kmeans(points, weights, num_parts, seed)
     mass = np.bincount(assignment, areas, minlength=len(centroids))
@@ -139,7 +139,8 @@ def normalise(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.where(length > 0, length, 1)
 
 
-def _principal_components(centred: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def principal_components(centred: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return float64 (P, D), the `PCA_DIM` first principal directions of weighted (N, D) points."""
     covariance = (centred * weights[:, None]).T @ centred
     _, vectors = np.linalg.eigh(covariance)
     components = vectors[:, ::-1][:, :PCA_DIM].T

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -27,12 +28,23 @@ MAX_REGIONS = 200_000
 MAX_IMAGES = 5_000
 
 
-# On one thread: the last bits depend on how many threads share a sum.
-@threadpool_limits.wrap(limits=1)
 def fit_model(
     store: DescriptionStore, names: Sequence[str], options: Options, weights_sha256: str
 ) -> PartModel:
-    """Fit the foreground and the parts.
+    """Fit the foreground and the parts; see `fit_models`."""
+    return fit_models(store, names, options, weights_sha256, [options.parts])[options.parts]
+
+
+# On one thread: the last bits depend on how many threads share a sum.
+@threadpool_limits.wrap(limits=1)
+def fit_models(
+    store: DescriptionStore,
+    names: Sequence[str],
+    options: Options,
+    weights_sha256: str,
+    numbers: Sequence[int],
+) -> dict[int, PartModel]:
+    """Fit the foreground once, and the parts for each number of parts.
 
     Parameters
     ----------
@@ -42,9 +54,16 @@ def fit_model(
         The images to learn from. Of more than `MAX_IMAGES` images or `MAX_REGIONS` regions a
         sample is taken, spread evenly.
     options
-        With every "auto" resolved.
+        With every "auto" resolved; `numbers` replace its number of parts.
     weights_sha256
         Of the backbone.
+    numbers
+        Numbers of parts, K.
+
+    Returns
+    -------
+    dict of int to PartModel
+        The models by K; all have the same foreground.
 
     Raises
     ------
@@ -63,8 +82,13 @@ def fit_model(
         raise InputError(
             "no foreground was found in any image; --foreground none takes the images as all object"
         )
-    parts = fit_parts(features, areas, images, options.parts, options.seed)
-    return PartModel(options, weights_sha256, parts, foreground)
+    models = {}
+    for number in numbers:
+        parts = fit_parts(features, areas, images, number, options.seed)
+        models[number] = PartModel(
+            replace(options, parts=number), weights_sha256, parts, foreground
+        )
+    return models
 
 
 def _every_region(description: ImageDescription) -> np.ndarray:

@@ -9,12 +9,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from partdino.clustering import normalise, spherical_kmeans
+from partdino.clustering import normalise, principal_components, spherical_kmeans
 from partdino.config import Options
 from partdino.description import ImageDescription
 from partdino.errors import InputError
@@ -26,13 +26,12 @@ from partdino.evaluation.labellers import (
     box_coordinates,
 )
 from partdino.evaluation.scoring import Maps
-from partdino.fitting import fit_model
+from partdino.fitting import fit_models
 from partdino.model import PartModel, foreground_regions
 from partdino.store import DescriptionStore
 
 # The most patches or pixels that a baseline is fitted on, spread evenly over the images.
 MAX_POINTS = 100_000
-_PCA_DIM = 64
 
 
 @dataclass(frozen=True)
@@ -89,11 +88,8 @@ def fit_methods(
     InputError
         There is nothing to fit on.
     """
-    # The foreground does not depend on the number of parts: that of one model is that of all.
-    models = {
-        number: fit_model(cache, keys, replace(options, parts=number), weights_sha256)
-        for number in (parts if "partdino" in methods else parts[:1])
-    }
+    numbers = parts if "partdino" in methods else parts[:1]
+    models = fit_models(cache, keys, options, weights_sha256, numbers)
     foreground = models[parts[0]]
     labellers: dict[Variant, Labeller] = {}
     if "partdino" in methods:
@@ -163,10 +159,10 @@ def _object_places(description: ImageDescription, foreground: np.ndarray) -> np.
 def _fit_patches(features: np.ndarray, number: int, seed: int) -> PatchLabeller:
     mean = features.mean(axis=0, dtype=np.float64)
     centred = features - mean
-    _, directions = np.linalg.eigh(centred.T @ centred)
-    components = directions[:, ::-1][:, :_PCA_DIM].T
+    alike = np.ones(len(centred))
+    components = principal_components(centred, alike)
     points = normalise(centred @ components.T)
-    centroids, _ = spherical_kmeans(points, np.ones(len(points)), number, seed)
+    centroids, _ = spherical_kmeans(points, alike, number, seed)
     return PatchLabeller(mean, components, centroids)
 
 
