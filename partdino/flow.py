@@ -1,4 +1,4 @@
-"""Carrying many images through a chain of stages: in order, in parallel, past failures.
+"""Carrying many images through stages: in order, in parallel, past failures.
 
 A stage never sees a failed image, and a failed image never stops the others: it travels on as an
 `Outcome` with a reason.
@@ -6,22 +6,34 @@ A stage never sees a failed image, and a failed image never stops the others: it
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from multiprocessing import get_context, parent_process
-from threading import Thread
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
 from partdino.errors import PartDinoError
+from partdino.workers import WorkerDied, WorkerPool, worker_pool
 
+__all__ = [
+    "Outcome",
+    "attempt",
+    "clocks",
+    "in_order",
+    "is_out_of_memory",
+    "reason_of",
+    "through",
+    "through_all",
+    "worker_pool",
+]
+
+S = TypeVar("S")
 T = TypeVar("T")
+
+_FEW = 4  # so many images take no longer here than worker processes take to start
 
 
 @dataclass(frozen=True)
@@ -38,102 +50,141 @@ class Outcome(Generic[T]):
         Why it failed, or None.
     seconds
         Time spent on it by stage.
+    cpu_seconds
+        The same in processor time, of all threads of the process.
     """
 
     name: str
     value: T | None = None
     failure: str | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    cpu_seconds: Mapping[str, float] = field(default_factory=dict)
 
-    def spent(self, stage: str, seconds: float) -> dict[str, float]:
-        """Return `seconds` with the time of a stage added."""
-        return {**self.seconds, stage: self.seconds.get(stage, 0.0) + seconds}
+    def after(
+        self,
+        stage: str,
+        value: Any,
+        failure: str | None,
+        start: tuple[float, float],
+        shared_by: int = 1,
+    ) -> Outcome:
+        """Return what a stage made of it that began at `start` (see `clocks`).
+
+        The time is divided by the number of images that shared it.
+        """
+        wall, cpu = ((now - then) / shared_by for now, then in zip(clocks(), start, strict=True))
+        return Outcome(
+            self.name,
+            value,
+            failure,
+            {**self.seconds, stage: self.seconds.get(stage, 0.0) + wall},
+            {**self.cpu_seconds, stage: self.cpu_seconds.get(stage, 0.0) + cpu},
+        )
+
+
+def clocks() -> tuple[float, float]:
+    """Return the time and this process's processor time, in seconds from some beginning."""
+    return time.perf_counter(), time.process_time()
 
 
 def attempt(stage: str, function: Callable[[Any], Any], outcome: Outcome) -> Outcome:
     """Apply a stage to an outcome; an exception becomes the reason of its failure."""
     if outcome.failure is not None:
         return outcome
-    start = time.perf_counter()
+    start = clocks()
     try:
         value, failure = function(outcome.value), None
-    except PartDinoError as error:
-        value, failure = None, getattr(error, "reason", str(error))
-    except MemoryError:
-        value, failure = None, "not enough memory; scale it down first"
     except Exception as error:  # a defect that one image shows must not lose the other images
-        value, failure = None, f"unexpected {type(error).__name__}: {error}; please report it"
-    seconds = outcome.spent(stage, time.perf_counter() - start)
-    return replace(outcome, value=value, failure=failure, seconds=seconds)
+        value, failure = None, reason_of(error)
+    return outcome.after(stage, value, failure, start)
 
 
-@contextmanager
-def worker_pool(workers: int) -> Iterator[Executor | None]:
-    """Yield a pool of worker processes, or None for none.
-
-    Raises
-    ------
-    PartDinoError
-        A worker died.
-    """
-    if workers == 0:
-        yield None
-        return
-    # Not forked: a fork copies the locks of torch's threads in whatever state they are.
-    context = get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
-    try:
-        yield pool
-    except BrokenProcessPool as error:
-        raise PartDinoError(
-            "a worker process died, most likely of too little memory; pass fewer --workers"
-        ) from error
-    finally:
-        pool.shutdown(cancel_futures=True)
+def reason_of(error: Exception) -> str:
+    """Say why an image failed."""
+    if isinstance(error, PartDinoError):
+        return getattr(error, "reason", str(error))
+    if is_out_of_memory(error):
+        return "not enough memory; scale it down first"
+    return f"unexpected {type(error).__name__}: {error}; please report it"
 
 
-def _start_worker() -> None:
-    # Ctrl-C reaches every process of a terminal: the main one ends the run, in its own words.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    # Where the main process is killed, nobody tells its workers that there is no more work.
-    parent_process().join()
-    os._exit(1)
+def is_out_of_memory(error: Exception) -> bool:
+    """Tell whether memory ran out, of the machine or of a device of torch."""
+    # By their words: torch's devices raise various classes, some of them plain RuntimeErrors.
+    words = ("out of memory", "can't allocate memory")
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and any(w in str(error).lower() for w in words)
+    )
 
 
 def through(
     stage: str,
     function: Callable[[Any], Any],
     outcomes: Iterable[Outcome],
-    pool: Executor | None = None,
-    ahead: int = 16,
+    pool: WorkerPool | None = None,
+    ahead: int | None = None,
 ) -> Iterator[Outcome]:
-    """Put outcomes through a stage and yield them in their order.
+    """Put outcomes through one stage; see `through_all`."""
+    return through_all({stage: function}, outcomes, pool, ahead)
+
+
+def through_all(
+    stages: Mapping[str, Callable[[Any], Any]],
+    outcomes: Iterable[Outcome],
+    pool: WorkerPool | None = None,
+    ahead: int | None = None,
+) -> Iterator[Outcome]:
+    """Put outcomes through stages, each through all in one process, and yield them in their order.
 
     Parameters
     ----------
-    stage
-        Its name, for the seconds.
-    function
-        From the value of one outcome to that of the next; a pure function, picklable for a pool.
+    stages
+        By name, in their order: from the value of one outcome to that of the next; pure functions,
+        picklable for a pool.
     outcomes
         What comes in.
     pool
-        Where the function runs; None is this process.
+        Where the stages run; None is this process, which also takes what is too little to start
+        processes for.
     ahead
-        The most outcomes that are in the pool at a time, which bounds the memory.
+        The most outcomes that are in the pool at a time, which bounds the memory; None is four a
+        worker.
     """
-    if pool is None:
-        for outcome in outcomes:
-            yield attempt(stage, function, outcome)
+    outcomes = iter(outcomes)
+    first = [] if pool is None else list(islice(outcomes, _FEW))
+    outcomes = chain(first, outcomes)
+    if len(first) < _FEW:
+        yield from (_attempt_all(stages, outcome) for outcome in outcomes)
         return
-    pending: deque[Future] = deque()
-    for outcome in outcomes:
-        pending.append(pool.submit(attempt, stage, function, outcome))
+    function = partial(_attempt_all, stages)
+    ahead = ahead or 4 * pool.workers
+    for outcome, future in in_order(pool, function, outcomes, ahead):
+        try:
+            yield future.result()
+        except WorkerDied as death:
+            yield Outcome(outcome.name, failure=str(death))
+
+
+def _attempt_all(stages: Mapping[str, Callable[[Any], Any]], outcome: Outcome) -> Outcome:
+    for stage, function in stages.items():
+        outcome = attempt(stage, function, outcome)
+    return outcome
+
+
+def in_order(
+    executor: Executor, function: Callable[..., T], items: Iterable[S], ahead: int
+) -> Iterator[tuple[S, Future[T]]]:
+    """Apply a function to items in an executor, at most `ahead` at a time.
+
+    Yields
+    ------
+    tuple
+        Each item and the future of its result, in the items' order.
+    """
+    pending: deque[tuple[S, Future[T]]] = deque()
+    for item in items:
+        pending.append((item, executor.submit(function, item)))
         if len(pending) >= ahead:
-            yield pending.popleft().result()
+            yield pending.popleft()
     while pending:
-        yield pending.popleft().result()
+        yield pending.popleft()

@@ -79,23 +79,19 @@ def test_ctrl_c_is_one_line_and_resumes(segment, photo_folder, finished_run, tmp
     assert label_bytes(tmp_path) == label_bytes(finished_run)
 
 
-def test_a_killed_worker_ends_the_run_in_one_line(
-    segment, photo_folder, finished_run, tmp_path, monkeypatch
-):
-    write = DescriptionStore.write
+def test_killed_workers_cost_nothing(segment, photo_folder, finished_run, tmp_path, monkeypatch):
+    write, killed = DescriptionStore.write, []
 
-    def kill_workers(*arguments):
+    def kill_workers_once(*arguments):
         write(*arguments)
-        for child in multiprocessing.active_children():
+        for child in () if killed else multiprocessing.active_children():
             os.kill(child.pid, signal.SIGKILL)
+            killed.append(child)
 
     with monkeypatch.context() as patch:
-        patch.setattr(DescriptionStore, "write", kill_workers)
+        patch.setattr(DescriptionStore, "write", kill_workers_once)
         result = segment(photo_folder, tmp_path, workers=1)
-    assert result.code == 2
-    assert result.stderr.splitlines()[-1].startswith("error: a worker process died")
-    assert "Traceback" not in result.stderr
-    assert segment(photo_folder, tmp_path, "--resume").code == 0
+    assert killed and result.code == 0, result.stderr
     assert label_bytes(tmp_path) == label_bytes(finished_run)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-import signal
 
 import numpy as np
 import pytest
 
-from partdino.errors import InputError, PartDinoError
-from partdino.flow import Outcome, attempt, through, worker_pool
+from partdino.errors import InputError
+from partdino.flow import Outcome, attempt, through, through_all, worker_pool
 from partdino.images import ImageError
 
 
@@ -28,7 +27,16 @@ def test_outcomes_keep_their_order_and_failures_travel_on(workers):
     assert [o.value for o in result] == [2.0, None, 3.0, None, 1.0]
     assert result[1].failure == "unexpected ValueError: math domain error; please report it"
     assert result[3].failure.startswith("unexpected TypeError")
-    assert all(set(o.seconds) == {"root"} for o in result)
+    assert all(set(o.seconds) == set(o.cpu_seconds) == {"root"} for o in result)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_image_goes_through_all_stages_in_one_process(workers):
+    stages = {"root": math.sqrt, "floor": math.floor}
+    with worker_pool(workers) as pool:
+        result = list(through_all(stages, outcomes([17.0, -1.0, 5.0, 26.0]), pool))
+    assert [o.value for o in result] == [4, None, 2, 5]
+    assert [set(o.seconds) for o in result] == [{"root", "floor"}, {"root"}, *2 * [set(stages)]]
 
 
 def test_a_stage_sees_no_more_images_than_it_needs():
@@ -46,12 +54,22 @@ def test_a_stage_sees_no_more_images_than_it_needs():
     assert len(drawn) == 1 + 4
 
 
+def test_a_few_images_start_no_process():
+    def here(value):
+        return os.getpid()
+
+    with worker_pool(2) as pool:
+        result = list(through("stage", here, outcomes(range(3)), pool))
+    assert [o.value for o in result] == 3 * [os.getpid()]
+
+
 @pytest.mark.parametrize(
     ("error", "failure"),
     [
         (InputError("a.jpg: no such file"), "a.jpg: no such file"),
         (ImageError("a.jpg", "is empty"), "is empty"),
         (MemoryError(), "not enough memory; scale it down first"),
+        (RuntimeError("CUDA out of memory."), "not enough memory; scale it down first"),
         (np.linalg.LinAlgError("no\nluck"), "unexpected LinAlgError: no\nluck; please report it"),
     ],
 )
@@ -71,16 +89,3 @@ def test_only_the_user_ends_a_run(error):
 
     with pytest.raises(error):
         attempt("stage", stage, Outcome("a.jpg", 1))
-
-
-def test_the_death_of_a_worker_is_an_error_in_one_line():
-    with pytest.raises(PartDinoError) as caught, worker_pool(1) as pool:
-        list(through("stage", os._exit, outcomes([7, 7, 7]), pool))
-    assert "a worker process died" in str(caught.value) and "--workers" in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_workers_leave_ctrl_c_to_the_main_process():
-    with worker_pool(1) as pool:
-        handlers = through("stage", signal.getsignal, outcomes([signal.SIGINT]), pool)
-        assert next(handlers).value == signal.SIG_IGN

@@ -1,0 +1,197 @@
+"""Worker processes, each waited for by a thread: one that dies takes no other with it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import get_all_start_methods, get_context, parent_process
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from threading import Lock, Thread
+from types import ModuleType
+from typing import Any, Literal
+
+import joblib
+
+from partdino.errors import PartDinoError
+
+_TRIES = 2  # a task that two workers die of has killed them; the first may have died of another
+_PROTOCOL = 5  # of pickle: arrays are copied once
+# What workers work with: imported once, by the process that they are forked from.
+_IMPORTS = ("partdino.description", "partdino.features", "partdino.boundaries.hed")
+
+
+class WorkerDied(PartDinoError):
+    """A task ended the worker processes that it ran in."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "it ended its worker process twice, most likely for want of memory; pass fewer "
+            "--workers or scale it down"
+        )
+
+
+@contextmanager
+def worker_pool(workers: int | Literal["auto"]) -> Iterator[WorkerPool | None]:
+    """Yield a pool of worker processes, which end with the block.
+
+    Parameters
+    ----------
+    workers
+        How many; "auto" is one for each core that this process may use. For 0, None is yielded.
+    """
+    if workers == 0:
+        yield None
+        return
+    pool = WorkerPool(joblib.cpu_count() if workers == "auto" else workers)
+    try:
+        yield pool
+    finally:
+        pool.shutdown()
+
+
+class WorkerPool(Executor):
+    """An executor of processes that are started when first needed and replaced when they die.
+
+    Parameters
+    ----------
+    workers
+        The number of processes. Each computes with one thread.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="worker")
+        self._idle: SimpleQueue[_Worker | None] = SimpleQueue()
+        for _ in range(workers):
+            self._idle.put(None)
+        self._alive: set[_Worker] = set()
+        self._lock = Lock()
+        self._closed = False
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future:
+        """Run a function in one of the processes.
+
+        Its future raises what the function raises, or `WorkerDied`: a task whose process dies is
+        given to a second one.
+        """
+        task = pickle.dumps(partial(function, *arguments, **named), _PROTOCOL)
+        return self._threads.submit(self._run, task)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
+        """End the processes at once, whatever they are at."""
+        with self._lock:
+            self._closed = True
+            for worker in self._alive:
+                worker.kill()
+        self._threads.shutdown(wait, cancel_futures=cancel_futures)
+
+    def _run(self, task: bytes) -> Any:
+        worker = self._idle.get()
+        try:
+            for _ in range(_TRIES):
+                worker = worker or self._start()
+                try:
+                    result, error = worker.call(task)
+                except (EOFError, OSError):
+                    self._bury(worker)
+                    worker = None
+                else:
+                    break
+            else:
+                raise WorkerDied
+        finally:
+            self._idle.put(worker)
+        if error is not None:
+            raise error
+        return result
+
+    def _start(self) -> _Worker:
+        with self._lock:
+            if self._closed:
+                raise CancelledError
+            worker = _Worker()
+            self._alive.add(worker)
+        return worker
+
+    def _bury(self, worker: _Worker) -> None:
+        with self._lock:
+            self._alive.discard(worker)
+        worker.kill()
+
+
+class _Worker:
+    """One process, and this side of the pipe to it."""
+
+    def __init__(self) -> None:
+        self._connection, theirs = _context().Pipe()
+        self._process = _context().Process(target=_serve, args=(theirs,), daemon=True)
+        with _main_unseen():
+            self._process.start()
+        theirs.close()  # only the worker holds that end: reading fails when it dies
+
+    def call(self, task: bytes) -> tuple[Any, Exception | None]:
+        """Run a pickled task; return what it returned or raised."""
+        self._connection.send_bytes(task)
+        return pickle.loads(self._connection.recv_bytes())
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.join()
+
+
+def _context() -> Any:
+    # Not forked from here: a fork copies the locks of torch's threads in whatever state they are.
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload(list(_IMPORTS))
+    return context
+
+
+@contextmanager
+def _main_unseen() -> Iterator[None]:
+    """Keep a process that starts from running the main script again, which it has no use for."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+def _serve(connection: Connection) -> None:
+    """Run tasks until the process is killed."""
+    # Ctrl-C reaches every process of a terminal: the main one ends the run, in its own words.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+    _compute_with_one_thread()
+    while True:
+        task = connection.recv_bytes()
+        try:
+            reply = pickle.dumps((pickle.loads(task)(), None), _PROTOCOL)
+        except Exception as error:
+            reply = pickle.dumps((None, error), _PROTOCOL)
+        connection.send_bytes(reply)
+
+
+def _end_with_parent() -> None:
+    # Where the main process is killed, nobody tells its workers that there is no more work.
+    parent_process().join()
+    os._exit(1)
+
+
+def _compute_with_one_thread() -> None:
+    import cv2
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    torch.set_num_threads(1)
+    cv2.setNumThreads(1)
+    threadpool_limits(1)

@@ -1,0 +1,50 @@
+"""What the tests of the engine have worker processes do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+
+def process_of(value: object) -> int:
+    """Return the number of the process that this runs in."""
+    return os.getpid()
+
+
+def die_of(value: object) -> object:
+    """Kill the process that gets the value "poison"; return others."""
+    if value == "poison":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return value
+
+
+def die_once(flag: Path) -> str:
+    """Kill the first process that gets this flag, which does not exist yet."""
+    if not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return flag.name
+
+
+def refuse(value: object) -> None:
+    """Raise an error."""
+    raise ValueError(f"not {value}")
+
+
+def sleep(seconds: float) -> None:
+    """Be busy for a while."""
+    time.sleep(seconds)
+
+
+def sigint_handler(value: object) -> signal.Handlers:
+    """Return what Ctrl-C does here."""
+    return signal.getsignal(signal.SIGINT)
+
+
+class Unloadable:
+    """Something that a worker cannot receive."""
+
+    def __reduce__(self):
+        return refuse, ("loadable",)
