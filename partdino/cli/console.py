@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +19,8 @@ from rich.table import Table
 
 _LOG_EVERY_SECONDS = 10.0
 _LEAST_COLUMNS = 80
+_BAR_COLUMNS = 10
+_BAR_STAGES = 2  # what has room beside the bar
 
 console = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -44,35 +47,74 @@ class Reporter:
         _print_line(f"warning: {message}")
 
     @contextmanager
-    def progress(self, title: str, total: int) -> Iterator[Callable[[], None]]:
-        """Yield a function to call once per finished item."""
+    def progress(self, title: str, total: int) -> Iterator[Callable[..., None]]:
+        """Yield a function to call once per finished item.
+
+        It may be given the item's seconds by stage: what share of the time each stage takes is
+        then told too.
+        """
+        tally = _Tally(total)
         if self.quiet:
-            yield lambda: None
+            yield lambda seconds=None: None
         elif console.is_terminal:
             columns = (
-                TextColumn("{task.description:<12}"),
-                BarColumn(),
+                TextColumn("{task.description}"),
+                BarColumn(_BAR_COLUMNS),
                 MofNCompleteColumn(),
-                TimeRemainingColumn(),
+                TimeRemainingColumn(compact=True),
+                TextColumn("{task.fields[pace]}"),
             )
             with Progress(*columns, console=console) as bar:
-                task = bar.add_task(title, total=total)
-                yield lambda: bar.advance(task)
+                task = bar.add_task(title, total=total, pace="")
+
+                def advance(seconds: Mapping[str, float] | None = None) -> None:
+                    tally.add(seconds or {})
+                    bar.update(task, advance=1, pace=tally.pace(_BAR_STAGES))
+
+                yield advance
         else:
-            yield self._plain_progress(title, total)
+            yield self._plain_progress(title, tally)
 
-    def _plain_progress(self, title: str, total: int) -> Callable[[], None]:
-        state = {"done": 0, "start": time.monotonic(), "said": time.monotonic()}
+    def _plain_progress(self, title: str, tally: _Tally) -> Callable[..., None]:
+        said = time.monotonic()
 
-        def advance() -> None:
-            state["done"] += 1
+        def advance(seconds: Mapping[str, float] | None = None) -> None:
+            nonlocal said
+            tally.add(seconds or {})
             now = time.monotonic()
-            if state["done"] == total or now - state["said"] >= _LOG_EVERY_SECONDS:
-                state["said"] = now
-                rate = state["done"] / max(now - state["start"], 1e-9)
-                self.say(f"{title}: {state['done']}/{total} ({rate:.1f}/s)")
+            if tally.done == tally.total or now - said >= _LOG_EVERY_SECONDS:
+                said = now
+                left = f", {tally.seconds_left():.0f} s left" if tally.done < tally.total else ""
+                self.say(f"{title}: {tally.done}/{tally.total} ({tally.pace()}{left})")
 
         return advance
+
+
+class _Tally:
+    """How many items are done, how fast, and what the time went to."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = 0
+        self._start = time.monotonic()
+        self._seconds: Counter[str] = Counter()
+
+    def add(self, seconds: Mapping[str, float]) -> None:
+        self.done += 1
+        self._seconds.update(seconds)
+
+    def pace(self, stages: int | None = None) -> str:
+        """Return items per second, and the share of the longest or of all stages in the time."""
+        everything = sum(self._seconds.values())
+        longest = self._seconds.most_common(stages)
+        shares = (f"{stage} {seconds / everything:.0%}" for stage, seconds in longest)
+        return ", ".join((f"{self.done / self._elapsed():.1f}/s", *shares))
+
+    def seconds_left(self) -> float:
+        return (self.total - self.done) * self._elapsed() / self.done
+
+    def _elapsed(self) -> float:
+        return max(time.monotonic() - self._start, 1e-9)
 
 
 def print_json(document: Any) -> None:

@@ -35,17 +35,31 @@ def test_a_log_gets_the_end_of_a_short_run(stream):
 
 
 def test_a_log_gets_a_line_now_and_then(stream, monkeypatch):
-    clock = iter(range(0, 1000, 4))
-    monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
-    count(Reporter(), 10)
-    done = [line.split("/")[0] for line in stream.getvalue().splitlines()]
-    assert 2 < len(done) < 10 and done[-1] == "features: 10"
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    with Reporter().progress("features", 10) as advance:
+        for _ in range(10):
+            now += 4
+            advance({"regions": 1.0, "features": 3.0})
+    assert stream.getvalue().splitlines() == [
+        f"features: {done}/10 (0.2/s, features 75%, regions 25%{left})"
+        for done, left in ((3, ", 28 s left"), (6, ", 16 s left"), (9, ", 4 s left"), (10, ""))
+    ]
 
 
 @pytest.mark.parametrize("stream", [True], indirect=True)
 def test_a_terminal_gets_a_bar(stream):
     count(Reporter(), 3)
     assert "features" in stream.getvalue() and "3/3" in stream.getvalue()
+
+
+@pytest.mark.parametrize("stream", [True], indirect=True)
+def test_a_bar_with_all_that_it_tells_fits_80_columns(stream):
+    with Reporter().progress("features", 1600) as advance:
+        for _ in range(1600):
+            advance({"boundaries": 1.1, "regions": 0.2, "features": 0.5})
+    end = stream.getvalue()[-200:]
+    assert "1600/1600" in end and "/s, boundaries 61%, features 28%" in end
 
 
 @pytest.mark.parametrize("stream", [True, False], indirect=True)
