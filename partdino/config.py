@@ -85,13 +85,13 @@ class Options:
     )
     device: str = option("auto", "Running", "cpu, cuda, cuda:1, mps; auto: the best one here.")
     precision: Literal["fp32", "bf16", "fp16"] = option(
-        "fp32", "Running", "Number format of the network."
+        "fp32", "Running", "Number format of the networks."
     )
-    batch_size: Annotated[int, Interval(ge=1)] = option(
-        8, "Running", "Images that an accelerator takes at once."
+    batch_size: Annotated[int, Interval(ge=1)] | Literal["auto"] = option(
+        "auto", "Running", "Images that an accelerator takes at once; auto: what it has memory for."
     )
-    workers: Annotated[int, Interval(ge=0, le=256)] = option(
-        0, "Running", "Processes for decoding and regions beside this one."
+    workers: Annotated[int, Interval(ge=0, le=256)] | Literal["auto"] = option(
+        "auto", "Running", "Processes beside this one; auto: one for each core, 0: none."
     )
 
     def options(self) -> dict[str, Any]:

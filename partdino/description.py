@@ -9,25 +9,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partdino.batching import BatchStage, in_batches
 from partdino.boundaries import detect_boundaries
 from partdino.clustering import normalise
 from partdino.config import Options
-from partdino.flow import Outcome, attempt, through
+from partdino.flow import Outcome, through, through_all
 from partdino.foreground import border_contrast
 from partdino.images import LoadedImage, read_image
 from partdino.images.masks import read_mask, resize_mask
 from partdino.pooling import pooling_weights
 from partdino.regions import make_regions
 from partdino.sizing import resize_image, size_of_area
+from partdino.workers import WorkerPool
 
 if TYPE_CHECKING:
     from partdino.features import Backbone
@@ -104,7 +104,7 @@ class _Draft:
     """An image on its way to a description: later fields are filled by later stages."""
 
     size: tuple[int, int]
-    input_image: np.ndarray  # uint8, what the network sees
+    input_image: np.ndarray | None  # uint8, what the network sees
     image: np.ndarray | None  # uint8 (h, w, 3), what boundaries and regions are made of
     mask: np.ndarray | None  # bool (h, w)
     boundary_map: np.ndarray | None = None  # float32 (h, w)
@@ -113,9 +113,13 @@ class _Draft:
 
 
 def describe_images(
-    sources: Iterable[Source], backbone: Backbone, options: Options, pool: Executor | None = None
+    sources: Iterable[Source], backbone: Backbone, options: Options, pool: WorkerPool | None = None
 ) -> Iterator[Outcome[ImageDescription]]:
-    """Describe images, in their order.
+    """Describe images, in their order; the same whatever the batch size and the pool.
+
+    Where the networks run on the CPU, a worker takes an image through all stages. An accelerator
+    takes images in batches in this process, while workers decode others and cut and pool those
+    that come back from it.
 
     Parameters
     ----------
@@ -126,22 +130,58 @@ def describe_images(
     options
         With every "auto" resolved.
     pool
-        Worker processes for decoding and regions; None does all in this process.
+        Worker processes; None does all in this process.
 
     Yields
     ------
     Outcome of ImageDescription
         One an image; that of a failed image holds the reason.
     """
-    unit = backbone.patch_size
+    place = _on_workers if options.device == "cpu" else _on_device
+    return place(sources, backbone, options, pool)
+
+
+def _on_workers(
+    sources: Iterable[Source], backbone: Backbone, options: Options, pool: WorkerPool | None
+) -> Iterator[Outcome[ImageDescription]]:
+    stages = {
+        "decode": _decoder(backbone, options),
+        "boundaries": partial(_alone, function=partial(_detect, options=options)),
+        "regions": partial(_cut, options=options),
+        "features": partial(_alone, function=partial(_extract, backbone=backbone)),
+        "pooling": _pool,
+    }
+    return through_all(stages, _begin(sources), pool)
+
+
+def _on_device(
+    sources: Iterable[Source], backbone: Backbone, options: Options, pool: WorkerPool | None
+) -> Iterator[Outcome[ImageDescription]]:
+    outcomes = through("decode", _decoder(backbone, options), _begin(sources), pool)
+    size = options.batch_size
+    detect, extract = partial(_detect, options=options), partial(_extract, backbone=backbone)
+    stages = [
+        BatchStage("boundaries", detect, lambda draft: draft.image.shape, size),
+        BatchStage("features", extract, lambda draft: draft.input_image.shape, size),
+    ]
+    outcomes = in_batches(stages, outcomes)
+    stages = {"regions": partial(_cut, options=options), "pooling": _pool}
+    return through_all(stages, outcomes, pool)
+
+
+def _begin(sources: Iterable[Source]) -> Iterator[Outcome[Source]]:
+    return (Outcome(source.name, source) for source in sources)
+
+
+def _decoder(backbone: Backbone, options: Options) -> Callable[[Source], _Draft]:
     side = options.image_size or backbone.default_image_size
-    outcomes: Iterable[Outcome] = (Outcome(source.name, source) for source in sources)
-    decode = partial(_decode, options=options, side=side, unit=unit)
-    outcomes = through("decode", decode, outcomes, pool)
-    outcomes = through("boundaries", partial(_detect, options=options), outcomes)
-    outcomes = through("regions", partial(_cut, options=options), outcomes, pool)
-    outcomes = _extract_features(outcomes, backbone, options.batch_size)
-    return through("pooling", _pool, outcomes)
+    return partial(_decode, options=options, side=side, unit=backbone.patch_size)
+
+
+def _alone(draft: _Draft, function: Callable[[list[_Draft]], list[_Draft]]) -> _Draft:
+    """Apply to one draft a stage that takes several."""
+    (result,) = function([draft])
+    return result
 
 
 def _decode(source: Source, options: Options, side: int, unit: int) -> _Draft:
@@ -162,11 +202,12 @@ def _mask(source: Source, options: Options, size: tuple[int, int]) -> np.ndarray
     return None if options.masks is None else read_mask(options.masks, source.name, size)
 
 
-def _detect(draft: _Draft, options: Options) -> _Draft:
+def _detect(drafts: list[_Draft], options: Options) -> list[_Draft]:
     if options.boundaries == "none":
-        return draft
-    boundary_map = detect_boundaries(draft.image, options.boundaries, options.device)
-    return replace(draft, boundary_map=boundary_map)
+        return drafts
+    images = np.stack([draft.image for draft in drafts])
+    maps = detect_boundaries(images, options.boundaries, options.device, options.precision)
+    return [replace(d, boundary_map=each) for d, each in zip(drafts, maps, strict=True)]
 
 
 def _cut(draft: _Draft, options: Options) -> _Draft:
@@ -177,45 +218,15 @@ def _cut(draft: _Draft, options: Options) -> _Draft:
         # No region is part object, part background: the mask is followed to the pixel.
         _, regions = np.unique(2 * regions + draft.mask, return_inverse=True)
         regions = regions.reshape(draft.mask.shape).astype(np.int32)
-    # What regions are made of is not needed any more, and what a worker returns is copied.
     return replace(draft, regions=regions, image=None, boundary_map=None)
 
 
-def _extract_features(
-    outcomes: Iterable[Outcome[_Draft]], backbone: Backbone, batch_size: int
-) -> Iterator[Outcome[_Draft]]:
-    """Put images of equal size through the network together, and yield all in their order."""
-    outcomes = iter(outcomes)
-    # Images come in many sizes: a window of several batches finds more of the same one.
-    while window := list(islice(outcomes, 4 * batch_size)):
-        by_size: dict[tuple[int, ...], list[int]] = {}
-        for index, outcome in enumerate(window):
-            if outcome.value is not None:
-                by_size.setdefault(outcome.value.input_image.shape, []).append(index)
-        for indices in by_size.values():
-            for start in range(0, len(indices), batch_size):
-                _extract_batch(window, indices[start : start + batch_size], backbone)
-        yield from window
-
-
-def _extract_batch(window: list[Outcome[_Draft]], indices: list[int], backbone: Backbone) -> None:
-    """Replace the outcomes at the indices by outcomes with features."""
-    drafts = [window[index].value for index in indices]
-    batch = Outcome("", np.stack([draft.input_image for draft in drafts]))
-    batch = attempt("features", backbone.extract, batch)
-    if batch.failure and len(indices) > 1:  # such as too large a batch for the memory
-        for index in indices:
-            _extract_batch(window, [index], backbone)
-        return
-    share = batch.seconds["features"] / len(indices)
-    for position, (index, draft) in enumerate(zip(indices, drafts, strict=True)):
-        value = None if batch.failure else replace(draft, features=batch.value[position])
-        window[index] = replace(
-            window[index],
-            value=value,
-            failure=batch.failure,
-            seconds=window[index].spent("features", share),
-        )
+def _extract(drafts: list[_Draft], backbone: Backbone) -> list[_Draft]:
+    features = backbone.extract(np.stack([draft.input_image for draft in drafts]))
+    return [
+        replace(draft, features=each, input_image=None)
+        for draft, each in zip(drafts, features, strict=True)
+    ]
 
 
 def _pool(draft: _Draft) -> ImageDescription:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 def resolve(options: Options) -> tuple[Options, list[str]]:
     """Replace every "auto" and every default that depends on another option.
 
+    Those that change no result, how many workers and images at a time, are settled on the way.
+
     Returns
     -------
     options

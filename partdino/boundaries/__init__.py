@@ -10,22 +10,27 @@ from partdino.errors import ConfigError
 METHODS = ("hed", "gradient")
 
 
-def detect_boundaries(image: np.ndarray, method: str = "hed", device: str = "cpu") -> np.ndarray:
-    """Compute the boundary map of an image.
+def detect_boundaries(
+    image: np.ndarray, method: str = "hed", device: str = "cpu", precision: str = "fp32"
+) -> np.ndarray:
+    """Compute the boundary map of an image, or of several of one size.
 
     Parameters
     ----------
     image
-        uint8 (H, W, 3), RGB.
+        uint8 (H, W, 3), RGB, or (B, H, W, 3).
     method
         `hed`: learned (Xie & Tu, 2015), needs its weights; `gradient`: multi-scale colour gradient.
     device
-        Torch device for `hed`; the same image gives the same map at every call on a CPU.
+        Torch device for `hed`; the same image gives the same map at every call on a CPU, alone or
+        among others.
+    precision
+        Number format of `hed`: "fp32", "bf16" or "fp16".
 
     Returns
     -------
     ndarray
-        float32 (H, W) in [0, 1]; 1 is a boundary.
+        float32 (H, W) or (B, H, W) in [0, 1]; 1 is a boundary.
 
     Raises
     ------
@@ -34,17 +39,22 @@ def detect_boundaries(image: np.ndarray, method: str = "hed", device: str = "cpu
     WeightsError
         `hed` is asked for and its weights are missing or damaged.
     """
-    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
+    if image.dtype != np.uint8 or image.ndim not in (3, 4) or image.shape[-1] != 3:
         raise ValueError(f"expected uint8 (H, W, 3), got {image.dtype} {image.shape}")
+    images = image.reshape(-1, *image.shape[-3:])
+    return _detect(images, method, device, precision).reshape(image.shape[:-1])
+
+
+def _detect(images: np.ndarray, method: str, device: str, precision: str) -> np.ndarray:
     # Imported where used: `gradient` shall not wait for torch.
     if method == "hed":
         from partdino.boundaries import hed
 
-        return hed.detect(image, device)
+        return hed.detect(images, device, precision)
     if method == "gradient":
         from partdino.boundaries import gradient
 
-        return gradient.detect(image)
+        return np.stack([gradient.detect(image) for image in images])
     raise ConfigError(f"unknown boundary detector '{method}'; take one of: {', '.join(METHODS)}")
 
 

@@ -17,6 +17,7 @@ from scipy.special import expit
 from torch import Tensor, nn
 
 from partdino import weights
+from partdino.devices import in_precision, upload
 from partdino.errors import WeightsError
 
 _MEAN_BGR = (104.00699, 116.66877, 122.67892)
@@ -91,20 +92,23 @@ def load_hed(path: Path, device: str = "cpu") -> HED:
     return model.eval().requires_grad_(False).to(device, memory_format=torch.channels_last)
 
 
-def detect(image: np.ndarray, device: str = "cpu") -> np.ndarray:
-    """Run HED, with the weights of the cache, on one image.
+def detect(images: np.ndarray, device: str = "cpu", precision: str = "fp32") -> np.ndarray:
+    """Run HED, with the weights of the cache.
 
     Parameters
     ----------
-    image
-        uint8 (H, W, 3), RGB.
+    images
+        uint8 (B, H, W, 3), RGB. On a CPU they go through the network one by one, as in
+        `Backbone.extract`.
     device
         Torch device; the network is loaded once per process and device.
+    precision
+        "fp32", or "bf16" or "fp16" for torch's mixed precision.
 
     Returns
     -------
     ndarray
-        float32 (H, W) in [0, 1], the probability of a boundary.
+        float32 (B, H, W) in [0, 1], the probability of a boundary.
 
     Raises
     ------
@@ -112,11 +116,11 @@ def detect(image: np.ndarray, device: str = "cpu") -> np.ndarray:
         The weights are missing, damaged, or not those of HED.
     """
     model = _cached(weights.path("hed"), device)
-    batch = torch.tensor(image, device=device).permute(2, 0, 1)[None].float()
-    with torch.inference_mode():
-        logits = model(batch)[0, 0].cpu().numpy()
+    batches = np.split(images, len(images)) if device == "cpu" else [images]
+    with torch.inference_mode(), in_precision(precision, torch.device(device)):
+        logits = [model(upload(batch, torch.device(device)))[:, 0] for batch in batches]
     # Not torch's sigmoid: its bits depend on where the threads divide the image.
-    return expit(logits)
+    return expit(torch.cat(logits).float().cpu().numpy())
 
 
 _cached = cache(load_hed)

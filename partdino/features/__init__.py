@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from partdino.features.backbone import PRECISIONS, Backbone
+from partdino.features.backbone import Backbone
 from partdino.features.checkpoint import WeightsIdentity
 from partdino.features.extraction import extract_features, load_backbone
 from partdino.features.loading import resolve_backbone
@@ -11,7 +11,6 @@ from partdino.features.vit import FACETS
 
 __all__ = [
     "FACETS",
-    "PRECISIONS",
     "SHORT_NAMES",
     "Backbone",
     "WeightsIdentity",

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from partdino.devices import in_precision, upload
 from partdino.features.checkpoint import WeightsIdentity
 from partdino.features.convnet import ConvFeatures
 from partdino.features.vit import ViTFeatures
 from partdino.sizing import size_of_area
 
-PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-
 
 @dataclass(frozen=True, eq=False)
 class Backbone:
     """A network with its weights, its preprocessing and the facet that is read from it.
+
+    Pickled, it is how it was loaded: another process loads the same weights, once.
 
     Attributes
     ----------
@@ -34,6 +36,8 @@ class Backbone:
         Normalisation in grey levels from 0 to 255, one value a channel (RGB).
     device, precision
         Where and in which number format it runs ("fp32", "bf16" or "fp16" autocast).
+    loading
+        The arguments of `load_backbone` that made it.
     """
 
     name: str
@@ -45,6 +49,12 @@ class Backbone:
     device: torch.device
     precision: str
     network: ViTFeatures | ConvFeatures = field(repr=False)
+    loading: tuple[tuple[str, Any], ...] = field(repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from partdino.features.extraction import load_again
+
+        return load_again, (self.loading, self.weights.sha256)
 
     @property
     def layer(self) -> int | None:
@@ -128,11 +138,10 @@ class Backbone:
 
     @torch.inference_mode()
     def _forward(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
-        pixels = torch.tensor(images, device=self.device).permute(0, 3, 1, 2).float()
+        pixels = upload(images, self.device)
         mean = torch.tensor(self.mean, device=self.device).view(3, 1, 1)
         std = torch.tensor(self.std, device=self.device).view(3, 1, 1)
-        dtype = PRECISIONS[self.precision]
-        with torch.autocast(self.device.type, dtype, enabled=dtype != torch.float32):
+        with in_precision(self.precision, self.device):
             features = self.network((pixels - mean) / std)
         return features.float().cpu().numpy()
 

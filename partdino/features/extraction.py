@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import timm
@@ -10,8 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from partdino.errors import ConfigError
-from partdino.features.backbone import PRECISIONS, Backbone
+from partdino.devices import PRECISIONS
+from partdino.errors import ConfigError, WeightsError
+from partdino.features.backbone import Backbone
 from partdino.features.convnet import ConvFeatures
 from partdino.features.loading import load_model, resolve_backbone
 from partdino.features.registry import AUTO, EMBEDDED, default_facet, is_vit, timm_name
@@ -64,6 +67,7 @@ def load_backbone(
     WeightsError
         The weights cannot be had, or do not fit.
     """
+    loading = tuple(locals().items())
     weights = None if weights is None else Path(weights)
     name, _ = resolve_backbone(name, weights)
     architecture = timm_name(name)
@@ -79,8 +83,32 @@ def load_backbone(
     mean, std = _normalisation(name, model)
     network = network.eval().to(torch_device)
     return Backbone(
-        name, architecture, facet, identity, mean, std, torch_device, precision, network
+        name, architecture, facet, identity, mean, std, torch_device, precision, network, loading
     )
+
+
+@lru_cache(maxsize=1)
+def load_again(loading: tuple[tuple[str, Any], ...], sha256: str) -> Backbone:
+    """Load in another process the backbone that this one has loaded.
+
+    Parameters
+    ----------
+    loading
+        See `Backbone`.
+    sha256
+        The identity of its weights.
+
+    Raises
+    ------
+    WeightsError
+        As `load_backbone`, or the weights are others by now.
+    """
+    backbone = load_backbone(**dict(loading))
+    if backbone.weights.sha256 != sha256:
+        raise WeightsError(
+            f"the weights of {backbone.name} have changed since the run began; start it again"
+        )
+    return backbone
 
 
 def extract_features(

@@ -85,7 +85,7 @@ def use_random_weights(weights_file: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_equals_an_independent_computation(size, arrays, use_random_weights):
     image = np.random.default_rng(1).integers(0, 256, (*size, 3), dtype=np.uint8)
     image = cv2.GaussianBlur(image, (0, 0), 2)
-    found = hed.detect(image)
+    found = hed.detect(image[None])[0]
     expected = reference(image, arrays)
     assert found.dtype == np.float32 and found.shape == size
     assert expected.std() > 0.005  # an even map would compare nothing
@@ -99,17 +99,34 @@ def test_same_bits_whatever_the_number_of_threads(use_random_weights):
         maps = []
         for count in (1, 2, 3):
             torch.set_num_threads(count)
-            maps.append(hed.detect(image))
+            maps.append(hed.detect(image[None]))
     finally:
         torch.set_num_threads(threads)
     assert np.array_equal(maps[0], maps[1]) and np.array_equal(maps[0], maps[2])
 
 
+def test_same_bits_alone_and_among_others(use_random_weights):
+    images = np.random.default_rng(5).integers(0, 256, (3, 40, 56, 3), dtype=np.uint8)
+    together = detect_boundaries(images, "hed")
+    assert together.shape == (3, 40, 56)
+    apart = [detect_boundaries(image, "hed") for image in images]
+    assert np.array_equal(together, apart)
+
+
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+def test_lower_precision_is_near(use_random_weights, precision):
+    image = np.random.default_rng(6).integers(0, 256, (32, 48, 3), dtype=np.uint8)
+    low = detect_boundaries(image, "hed", precision=precision)
+    full = detect_boundaries(image, "hed")
+    assert low.dtype == np.float32
+    assert 0 < np.abs(low - full).max() < 0.02
+
+
 def test_the_network_is_loaded_once(use_random_weights, weights_file):
     image = np.zeros((32, 32, 3), np.uint8)
-    hed.detect(image)
+    hed.detect(image[None])
     before = hed._cached.cache_info()
-    hed.detect(image)
+    hed.detect(image[None])
     after = hed._cached.cache_info()
     assert (after.misses, after.hits) == (before.misses, before.hits + 1)
 
@@ -150,4 +167,4 @@ def test_gpu_agrees_with_cpu(use_random_weights):
     if not torch.cuda.is_available():
         pytest.skip("no CUDA device")
     image = np.random.default_rng(3).integers(0, 256, (60, 90, 3), dtype=np.uint8)
-    np.testing.assert_allclose(hed.detect(image, "cuda"), hed.detect(image), atol=5e-3)
+    np.testing.assert_allclose(hed.detect(image[None], "cuda"), hed.detect(image[None]), atol=5e-3)

@@ -19,6 +19,7 @@ SMALL = {
     "boundaries": "none",
     "image_size": 224,
     "region_size": 128,
+    "workers": 0,
 }
 _COMMAND = "from partdino.cli.main import main; main()"
 
