@@ -9,9 +9,10 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
-from multiprocessing import get_all_start_methods, get_context, parent_process
+from functools import cache, partial
+from multiprocessing import forkserver, get_all_start_methods, get_context, parent_process
 from multiprocessing.connection import Connection
+from multiprocessing.util import Finalize
 from queue import SimpleQueue
 from threading import Lock, Thread
 from types import ModuleType
@@ -146,12 +147,15 @@ class _Worker:
         self._process.join()
 
 
+@cache
 def _context() -> Any:
     # Not forked from here: a fork copies the locks of torch's threads in whatever state they are.
     if "forkserver" not in get_all_start_methods():
         return get_context("spawn")
     context = get_context("forkserver")
     context.set_forkserver_preload(list(_IMPORTS))
+    # Waited for at the very end, so that the workers' processor time is counted as this process's.
+    Finalize(None, forkserver._forkserver._stop, exitpriority=-10)
     return context
 
 

@@ -48,3 +48,10 @@ class Unloadable:
 
     def __reduce__(self):
         return refuse, ("loadable",)
+
+
+def burn(seconds: float) -> None:
+    """Use processor time."""
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass

@@ -21,6 +21,14 @@ def outcomes(values):
     return [Outcome(f"{index}", value) for index, value in enumerate(values)]
 
 
+def run(code: str, **options: object) -> subprocess.CompletedProcess:
+    """Run lines of Python, which may import the tasks, in a process of their own."""
+    path = os.pathsep.join((str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")))
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    environment = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run(command, env=environment, timeout=60, **options)
+
+
 @pytest.fixture
 def pool():
     with worker_pool(2) as pool:
@@ -99,21 +107,28 @@ def test_a_script_needs_no_main_guard(tmp_path):
     assert (done.stdout.split(), done.stderr) == (list("01234"), "")
 
 
-def test_workers_end_with_the_main_process(tmp_path):
-    # The pipe closes when the last process that holds it has ended.
-    code = textwrap.dedent("""
+def test_processor_time_of_workers_is_counted():
+    code = """
+        import engine_tasks
+        from partdino.workers import worker_pool
+        with worker_pool(1) as pool:
+            pool.submit(engine_tasks.burn, 2.0).result()
+        """
+    before = os.times()
+    run(code, check=True)
+    after = os.times()
+    assert after.children_user - before.children_user > 2.0
+
+
+def test_workers_end_with_the_main_process():
+    code = """
         import os, signal, engine_tasks
         from partdino.workers import WorkerPool
         pool = WorkerPool(2)
         print(pool.submit(engine_tasks.process_of, 0).result(), flush=True)
         busy = [pool.submit(engine_tasks.sleep, 600) for _ in range(2)]
         os.kill(os.getpid(), signal.SIGKILL)
-        """)
-    path = os.pathsep.join((str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")))
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": path},
-        timeout=60,
-    )
+        """
+    # The pipe closes when the last process that holds it has ended.
+    done = run(code, stdout=subprocess.PIPE)
     assert done.returncode == -signal.SIGKILL and done.stdout.strip()
