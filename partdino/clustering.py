@@ -1,7 +1,10 @@
-"""Clustering the pooled features of all images into K parts: centring, PCA, spherical k-means.
+"""Clustering the features of all images' cells into K parts: centring, PCA, and a normalised cut.
 
 What an image's object looks like as a whole (its species, its paint) tells nothing about its
 parts, so most of the image's own mean is removed from its features before anything is compared.
+Parts differ in size and in variety: a bonnet is large and everywhere alike, a wheel small and
+varied. k-means alone would cut the first and merge it with others, so it only makes a codebook of
+many small clusters, and a normalised cut of the codebook's graph joins those into parts.
 """
 
 from __future__ import annotations
@@ -15,15 +18,18 @@ from sklearn.cluster import kmeans_plusplus
 
 # Share of an image's own mean that is removed. All of it would lose what the parts that an image
 # shows have in common: the front of a car seen from the front.
-CENTRING = 0.7
+CENTRING = 0.9
 PCA_DIM = 64
+CODEBOOK = 128  # small clusters, or twice the number of parts where that is more
 RESTARTS = 10
+_CODEBOOK_RESTARTS = 3  # one small cluster more or less decides little
+_AFFINITY = 0.1  # clusters whose cosine is lower by this much are alike 1 / e as much
 _MAX_ITERATIONS = 100
 
 
 @dataclass(frozen=True, eq=False)
 class PartClusters:
-    """K parts as directions in feature space.
+    """K parts as groups of directions in feature space.
 
     Attributes
     ----------
@@ -32,13 +38,17 @@ class PartClusters:
     components
         float32 (P, D): orthonormal principal directions of the centred foreground features.
     centroids
-        float32 (C, P): unit vectors, C <= K (fewer where there were fewer distinct regions);
-        part number i + 1 has centroid i. Parts are numbered from the largest to the smallest.
+        float32 (M, P): unit vectors, those of one part after another.
+    parts
+        int64 (M,), ascending: the part of each centroid, 0..C-1, C <= K (fewer where there were
+        fewer distinct features). Part number i + 1 has the centroids of i; parts are numbered from
+        the largest to the smallest.
     """
 
     mean: np.ndarray
     components: np.ndarray
     centroids: np.ndarray
+    parts: np.ndarray
 
     def similarities(self, features: np.ndarray, image_mean: np.ndarray) -> np.ndarray:
         """Compare features of one image with the parts.
@@ -52,36 +62,37 @@ class PartClusters:
 
         Returns
         -------
-        float64 (N, C), the cosine between each feature and each centroid.
+        float64 (N, C), the cosine between each feature and the nearest centroid of each part.
         """
         centred = features.astype(np.float64) - _centre(self.mean, image_mean)
-        return normalise(centred @ self.components.T) @ self.centroids.T.astype(np.float64)
+        cosines = normalise(centred @ self.components.T) @ self.centroids.T.astype(np.float64)
+        _, first = np.unique(self.parts, return_index=True)
+        return np.maximum.reduceat(cosines, first, axis=1)
 
 
 def fit_parts(
     features: np.ndarray, areas: np.ndarray, images: np.ndarray, num_parts: int, seed: int = 0
 ) -> PartClusters:
-    """Cluster region features into parts.
+    """Cluster the features of cells into parts.
 
     Features are centred (see `CENTRING`), reduced to 64 principal components, scaled to unit length
-    and clustered by spherical k-means (Dhillon & Modha, 2001) with k-means++ seeding; the best of
-    10 restarts is kept. A region counts by the root of its area, so that one even-coloured body
-    does not outweigh all the small parts.
+    and clustered by spherical k-means (Dhillon & Modha, 2001) into a codebook, which a normalised
+    cut (Shi & Malik, 2000; Ng, Jordan & Weiss, 2001) divides into parts. A cell counts by its area.
 
     Parameters
     ----------
     features
-        float (N, D), pooled features of foreground regions, N >= 1.
+        float (N, D), features of foreground cells, N >= 1.
     areas
         float (N,), above 0.
     images
-        int (N,), the image of each region, 0..M-1.
+        int (N,), the image of each cell, 0..M-1.
     num_parts
-        K. Where there are fewer distinct regions, there are fewer centroids.
+        K. Where there are fewer distinct features, there are fewer parts.
     seed
-        Seed of the restarts.
+        Seed of the clustering.
     """
-    weights = np.sqrt(areas) / np.sqrt(areas).sum()
+    weights = areas / areas.sum()
     mean = np.average(features, axis=0, weights=areas)
     members = csr_matrix((areas, (images, np.arange(len(areas)))))
     totals = np.bincount(images, areas)
@@ -89,10 +100,54 @@ def fit_parts(
     centred = features - _centre(mean, image_means)[images]
     components = principal_components(centred, weights)
     points = normalise(centred @ components.T)
-    centroids, assignment = spherical_kmeans(points, weights, num_parts, seed)
-    mass = np.bincount(assignment, areas, minlength=len(centroids))
-    order = np.argsort(-mass, kind="stable")
-    return PartClusters(*(a.astype(np.float32) for a in (mean, components, centroids[order])))
+    codebook, assignment = spherical_kmeans(
+        points, weights, max(CODEBOOK, 2 * num_parts), seed, _CODEBOOK_RESTARTS
+    )
+    mass = np.bincount(assignment, weights, minlength=len(codebook))
+    codebook, mass = codebook[mass > 0], mass[mass > 0]
+    parts = _largest_first(normalised_cut(codebook, mass, num_parts, seed), mass)
+    order = np.argsort(parts, kind="stable")
+    arrays = (a.astype(np.float32) for a in (mean, components, codebook[order]))
+    return PartClusters(*arrays, parts[order])
+
+
+def _largest_first(parts: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """Renumber (M,) parts 0..C-1 by falling mass."""
+    _, parts = np.unique(parts, return_inverse=True)
+    order = np.argsort(-np.bincount(parts, mass), kind="stable")
+    return np.argsort(order)[parts]
+
+
+def normalised_cut(
+    directions: np.ndarray, mass: np.ndarray, num_parts: int, seed: int
+) -> np.ndarray:
+    """Divide the graph of all directions into parts that are alike within and unlike between.
+
+    Two directions are alike by ``exp((cosine - 1) / 0.1)``, times the root of both masses. The
+    directions' coordinates in the first K eigenvectors of the normalised graph are clustered.
+
+    Parameters
+    ----------
+    directions
+        float64 (M, P), unit vectors.
+    mass
+        float64 (M,), above 0: how much each counts.
+    num_parts
+        K.
+    seed
+        Seed of the clustering.
+
+    Returns
+    -------
+    int64 (M,), numbered from 0; one part each where there are K directions or fewer.
+    """
+    if len(directions) <= num_parts:
+        return np.arange(len(directions))
+    alike = np.exp((directions @ directions.T - 1) / _AFFINITY) * np.sqrt(np.outer(mass, mass))
+    degree = np.sqrt(alike.sum(axis=0))
+    _, vectors = np.linalg.eigh(alike / np.outer(degree, degree))
+    coordinates = normalise(vectors[:, -num_parts:])
+    return spherical_kmeans(coordinates, mass, num_parts, seed)[1]
 
 
 def object_mean(features: np.ndarray, areas: np.ndarray) -> np.ndarray:
@@ -105,9 +160,13 @@ def _centre(mean: np.ndarray, image_mean: np.ndarray) -> np.ndarray:
 
 
 def spherical_kmeans(
-    points: np.ndarray, weights: np.ndarray, num_clusters: int, seed: int = 0
+    points: np.ndarray,
+    weights: np.ndarray,
+    num_clusters: int,
+    seed: int = 0,
+    restarts: int = RESTARTS,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Cluster unit vectors by the cosine, the best of `RESTARTS` runs.
+    """Cluster unit vectors by the cosine, with greedy k-means++ seeding.
 
     Parameters
     ----------
@@ -119,6 +178,8 @@ def spherical_kmeans(
         The most clusters to make; as many as there are distinct points at most.
     seed
         Same seed, same result.
+    restarts
+        Runs, of which the best is kept.
 
     Returns
     -------
@@ -128,7 +189,7 @@ def spherical_kmeans(
         int64 (N,), the centroid of every point.
     """
     rng = np.random.default_rng(seed)
-    runs = [_kmeans_once(points, weights, num_clusters, rng) for _ in range(RESTARTS)]
+    runs = [_kmeans_once(points, weights, num_clusters, rng) for _ in range(restarts)]
     centroids = max(runs, key=lambda run: run[1])[0]
     return centroids, (points @ centroids.T).argmax(axis=1)
 

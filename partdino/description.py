@@ -2,8 +2,8 @@
 
 ::
 
-    image --> features ------------------> pooling --> ImageDescription
-       \\---> boundary map --> regions -----/
+    image --> features ---------------------------> pooling --> ImageDescription
+       \\---> boundary map --> regions --> cells ---/
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from skimage.segmentation import find_boundaries
 
 from partdino.batching import BatchStage, in_batches
 from partdino.boundaries import detect_boundaries
@@ -25,7 +26,7 @@ from partdino.foreground import border_contrast
 from partdino.images import LoadedImage, read_image
 from partdino.images.masks import read_mask, resize_mask
 from partdino.pooling import pooling_weights
-from partdino.regions import make_regions
+from partdino.regions import make_regions, most_frequent, region_adjacency, split_into_cells
 from partdino.sizing import resize_image, size_of_area
 from partdino.workers import WorkerPool
 
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 # Sides of the region map are multiples of this: torch keeps some memory for every size it has seen,
 # and photos come in any.
 _REGION_UNIT = 16
-_PURITY = 1.0  # how much less a patch counts that straddles a region's border
 
 
 @dataclass(frozen=True)
@@ -75,26 +75,34 @@ class ImageDescription:
     ----------
     size
         (H, W) of the original, upright.
+    cells
+        int32 (h, w), numbered 0..C-1, the cell of every pixel at the size that regions are made at.
     regions
-        int32 (h, w), numbered 0..R-1, at the size that regions are made at.
+        int32 (C,), the region that each cell is (mostly) cut from.
     areas
-        int64 (R,), pixels of that size.
+        int64 (C,), pixels of that size.
     features
-        float16 (R, D), the mean of the unit-length features in each region.
+        float16 (C, D), the mean of the unit-length features in each cell.
     contrast
-        float32 (R,), the mean `border_contrast` in each region.
+        float32 (C,), the mean `border_contrast` in each cell.
+    edges, border_length, strength
+        The graph of the cells: int32 (E, 2), int32 (E,) and float16 (E,), see `region_adjacency`.
+        Without a boundary map, the strength is the share of the border between two regions.
     inside
-        bool (R,), which regions a given mask marks as object; None without masks.
+        bool (C,), which cells a given mask marks as object; None without masks.
     patches
-        float16 (gh, gw, D), the unit-length features before pooling; None where left out on
-        reading.
+        float16 (gh, gw, D), the unit-length features before pooling; None unless asked for.
     """
 
     size: tuple[int, int]
+    cells: np.ndarray
     regions: np.ndarray
     areas: np.ndarray
     features: np.ndarray
     contrast: np.ndarray
+    edges: np.ndarray
+    border_length: np.ndarray
+    strength: np.ndarray
     inside: np.ndarray | None = None
     patches: np.ndarray | None = None
 
@@ -108,12 +116,18 @@ class _Draft:
     image: np.ndarray | None  # uint8 (h, w, 3), what boundaries and regions are made of
     mask: np.ndarray | None  # bool (h, w)
     boundary_map: np.ndarray | None = None  # float32 (h, w)
-    regions: np.ndarray | None = None  # int32 (h, w)
+    cells: np.ndarray | None = None  # int32 (h, w)
+    regions: np.ndarray | None = None  # int32 (C,)
+    graph: tuple[np.ndarray, ...] | None = None
     features: np.ndarray | None = None  # float32 (gh, gw, D)
 
 
 def describe_images(
-    sources: Iterable[Source], backbone: Backbone, options: Options, pool: WorkerPool | None = None
+    sources: Iterable[Source],
+    backbone: Backbone,
+    options: Options,
+    pool: WorkerPool | None = None,
+    with_patches: bool = False,
 ) -> Iterator[Outcome[ImageDescription]]:
     """Describe images, in their order; the same whatever the batch size and the pool.
 
@@ -131,6 +145,8 @@ def describe_images(
         With every "auto" resolved.
     pool
         Worker processes; None does all in this process.
+    with_patches
+        Keep the features before pooling, too: they are large, and only comparisons need them.
 
     Yields
     ------
@@ -138,24 +154,32 @@ def describe_images(
         One an image; that of a failed image holds the reason.
     """
     place = _on_workers if options.device == "cpu" else _on_device
-    return place(sources, backbone, options, pool)
+    return place(sources, backbone, options, pool, partial(_pool, with_patches=with_patches))
 
 
 def _on_workers(
-    sources: Iterable[Source], backbone: Backbone, options: Options, pool: WorkerPool | None
+    sources: Iterable[Source],
+    backbone: Backbone,
+    options: Options,
+    pool: WorkerPool | None,
+    pooling: Callable[[_Draft], ImageDescription],
 ) -> Iterator[Outcome[ImageDescription]]:
     stages = {
         "decode": _decoder(backbone, options),
         "boundaries": partial(_alone, function=partial(_detect, options=options)),
         "regions": partial(_cut, options=options),
         "features": partial(_alone, function=partial(_extract, backbone=backbone)),
-        "pooling": _pool,
+        "pooling": pooling,
     }
     return through_all(stages, _begin(sources), pool)
 
 
 def _on_device(
-    sources: Iterable[Source], backbone: Backbone, options: Options, pool: WorkerPool | None
+    sources: Iterable[Source],
+    backbone: Backbone,
+    options: Options,
+    pool: WorkerPool | None,
+    pooling: Callable[[_Draft], ImageDescription],
 ) -> Iterator[Outcome[ImageDescription]]:
     outcomes = through("decode", _decoder(backbone, options), _begin(sources), pool)
     size = options.batch_size
@@ -165,7 +189,7 @@ def _on_device(
         BatchStage("features", extract, lambda draft: draft.input_image.shape, size),
     ]
     outcomes = in_batches(stages, outcomes)
-    stages = {"regions": partial(_cut, options=options), "pooling": _pool}
+    stages = {"regions": partial(_cut, options=options), "pooling": pooling}
     return through_all(stages, outcomes, pool)
 
 
@@ -214,11 +238,26 @@ def _cut(draft: _Draft, options: Options) -> _Draft:
     regions = make_regions(
         draft.image, draft.boundary_map, options.regions, options.region_scale, options.min_region
     )
+    boundary_map = draft.boundary_map
+    if boundary_map is None:
+        boundary_map = find_boundaries(regions).astype(np.float32)
+    cells = split_into_cells(regions, draft.image, boundary_map, options.min_region)
     if draft.mask is not None:
-        # No region is part object, part background: the mask is followed to the pixel.
-        _, regions = np.unique(2 * regions + draft.mask, return_inverse=True)
-        regions = regions.reshape(draft.mask.shape).astype(np.int32)
-    return replace(draft, regions=regions, image=None, boundary_map=None)
+        # No cell is part object, part background: the mask is followed to the pixel.
+        cells, regions = (_split_by(draft.mask, labels) for labels in (cells, regions))
+    return replace(
+        draft,
+        cells=cells,
+        regions=most_frequent(regions, cells),
+        graph=region_adjacency(cells, boundary_map),
+        image=None,
+        boundary_map=None,
+    )
+
+
+def _split_by(mask: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    _, split = np.unique(2 * labels + mask, return_inverse=True)
+    return split.reshape(mask.shape).astype(np.int32)
 
 
 def _extract(drafts: list[_Draft], backbone: Backbone) -> list[_Draft]:
@@ -229,20 +268,24 @@ def _extract(drafts: list[_Draft], backbone: Backbone) -> list[_Draft]:
     ]
 
 
-def _pool(draft: _Draft) -> ImageDescription:
+def _pool(draft: _Draft, with_patches: bool) -> ImageDescription:
     rows, columns, dim = draft.features.shape
     features = normalise(draft.features)
-    weights = pooling_weights(draft.regions, (rows, columns), _PURITY)
-    areas = np.bincount(draft.regions.ravel())
+    weights = pooling_weights(draft.cells, (rows, columns))
     inside = None
     if draft.mask is not None:
-        inside = np.bincount(draft.regions.ravel(), draft.mask.ravel()) > 0
+        inside = np.bincount(draft.cells.ravel(), draft.mask.ravel()) > 0
+    edges, border_length, strength = draft.graph
     return ImageDescription(
         size=draft.size,
+        cells=draft.cells,
         regions=draft.regions,
-        areas=areas,
+        areas=np.bincount(draft.cells.ravel()),
         features=(weights @ features.reshape(-1, dim)).astype(np.float16),
         contrast=(weights @ border_contrast(features).ravel()).astype(np.float32),
+        edges=edges,
+        border_length=border_length,
+        strength=strength.astype(np.float16),
         inside=inside,
-        patches=features.astype(np.float16),
+        patches=features.astype(np.float16) if with_patches else None,
     )

@@ -18,13 +18,14 @@ from partdino.clustering import fit_parts
 from partdino.config import Options
 from partdino.description import ImageDescription
 from partdino.errors import InputError
-from partdino.foreground import fit_foreground
-from partdino.model import PartModel, foreground_regions
+from partdino.foreground import ForegroundModel, fit_foreground
+from partdino.model import PartModel, foreground_cells, pool_regions
+from partdino.smoothing import smooth_cells
 from partdino.store import DescriptionStore
 
-# The most regions to learn from, and the most images: a larger sample moves the centroids less
-# than another seed does, and memory stays bounded.
-MAX_REGIONS = 200_000
+# The most cells to learn from, and the most images: a larger sample moves the centroids less than
+# another seed does, and memory stays bounded.
+MAX_CELLS = 100_000
 MAX_IMAGES = 5_000
 
 
@@ -51,7 +52,7 @@ def fit_models(
     store
         Holds the descriptions.
     names
-        The images to learn from. Of more than `MAX_IMAGES` images or `MAX_REGIONS` regions a
+        The images to learn from. Of more than `MAX_IMAGES` images or `MAX_CELLS` cells a
         sample is taken, spread evenly.
     options
         With every "auto" resolved; `numbers` replace its number of parts.
@@ -75,9 +76,9 @@ def fit_models(
     sample = list(names[:: -(-len(names) // MAX_IMAGES)])
     foreground = None
     if options.foreground == "auto":
-        foreground = fit_foreground(*_gather(store, sample, options.seed, _every_region)[:3])
-    select = partial(foreground_regions, foreground=foreground)
-    features, _, areas, images = _gather(store, sample, options.seed, select)
+        foreground = fit_foreground(*_gather(pool_regions, store, sample, options.seed)[:3])
+    object_cells = partial(_object_cells, foreground=foreground)
+    features, areas, images = _gather(object_cells, store, sample, options.seed)
     if len(areas) == 0:
         raise InputError(
             "no foreground was found in any image; --foreground none takes the images as all object"
@@ -91,32 +92,35 @@ def fit_models(
     return models
 
 
-def _every_region(description: ImageDescription) -> np.ndarray:
-    return np.ones(len(description.areas), bool)
+def _object_cells(
+    description: ImageDescription, foreground: ForegroundModel | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smoothed features (C, D) and the areas (C,) of the object's cells."""
+    inside = foreground_cells(description, foreground)
+    # Of the image, so that every image counts alike whatever its size.
+    areas = description.areas / description.areas.sum()
+    return smooth_cells(description, inside)[inside], areas[inside]
 
 
 def _gather(
+    cells_of: Callable[[ImageDescription], tuple[np.ndarray, ...]],
     store: DescriptionStore,
     names: Sequence[str],
     seed: int,
-    select: Callable[[ImageDescription], np.ndarray],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Gather the selected regions of all images.
+) -> list[np.ndarray]:
+    """Gather columns of cells of all images, and the number of each cell's image (N,).
 
-    Returns features (N, D), contrast (N,), areas (N,) and the number of each region's image (N,).
-    An area is a share of its image, so that every image counts alike whatever its size.
+    No image gives more than its share of `MAX_CELLS`.
     """
-    quota = MAX_REGIONS // len(names)
+    quota = MAX_CELLS // len(names)
     rng = np.random.default_rng(seed)
     rows = []
     for number, name in enumerate(names):
-        description = store.read(name, with_patches=False)
-        chosen = np.flatnonzero(select(description))
-        if len(chosen) > quota:
-            chosen = np.sort(rng.choice(chosen, quota, replace=False))
-        share = description.areas[chosen] / description.areas.sum()
-        image = np.full(len(chosen), number)
-        rows.append((description.features[chosen], description.contrast[chosen], share, image))
-    columns = (np.concatenate(column) for column in zip(*rows, strict=True))
-    features, contrast, areas, images = columns
-    return features.astype(np.float32), contrast, areas, images
+        columns = cells_of(store.read(name))
+        count = len(columns[0])
+        if count > quota:
+            chosen = np.sort(rng.choice(count, quota, replace=False))
+            columns = [column[chosen] for column in columns]
+        rows.append((*columns, np.full(min(count, quota), number)))
+    features, *others = (np.concatenate(column) for column in zip(*rows, strict=True))
+    return [features.astype(np.float32), *others]

@@ -1,24 +1,19 @@
-"""From a described image and a fitted model to the label map at the size of the photo.
-
-A pixel's score for a part is the mean of two cosines: that of its region, whose feature is clean
-but one for the whole region, and that of the patches around it, whose features are blurred but
-follow what the region's even colour hides.
-"""
+"""From a described image and a fitted model to the label map at the size of the photo."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
 from partdino.clustering import object_mean
 from partdino.description import ImageDescription
 from partdino.labelmap import resize_label_map
-from partdino.model import PartModel, foreground_regions
+from partdino.model import PartModel, foreground_cells
+from partdino.regions import CELLS, RegionBlend
 from partdino.result import PartSegmentation
+from partdino.smoothing import smooth_cells
 
-_REGION_SHARE = 0.5  # weight of the region's cosine against that of the patches
 # Sharpness of the confidence: a score that is lower by 0.1 counts 1 / e.
 _TEMPERATURE = 0.1
 
@@ -53,36 +48,22 @@ class PixelLabels:
 
 def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels:
     """Find the part of every pixel, whether object or not."""
-    inside = foreground_regions(description, model.foreground)
+    inside = foreground_cells(description, model.foreground)
     ours = inside if inside.any() else np.ones_like(inside)
-    mean = object_mean(description.features[ours], description.areas[ours])
-    rows, columns, dim = description.patches.shape
-    regions = model.parts.similarities(description.features, mean)
-    patches = model.parts.similarities(description.patches.reshape(-1, dim), mean)
-    best, score, confidence = _best_part(
-        regions.astype(np.float32),
-        patches.reshape(rows, columns, -1).astype(np.float32),
-        description.regions,
-    )
-    return PixelLabels(inside[description.regions], best, score, confidence)
-
-
-def _best_part(
-    region_scores: np.ndarray, patch_scores: np.ndarray, regions: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mix (R, C) and (gh, gw, C) scores, part by part: together they are large for many parts."""
-    width_height = regions.shape[::-1]
-    best = np.zeros(regions.shape, np.uint8)
-    top = np.full(regions.shape, -np.inf, np.float32)
-    total = np.zeros(regions.shape, np.float32)
-    for part in range(region_scores.shape[1]):
-        grid = np.ascontiguousarray(patch_scores[..., part])
-        score = (1 - _REGION_SHARE) * cv2.resize(grid, width_height, interpolation=cv2.INTER_LINEAR)
-        score += _REGION_SHARE * region_scores[:, part][regions]
+    features = smooth_cells(description, inside)
+    mean = object_mean(features[ours], description.areas[ours])
+    scores = model.parts.similarities(features, mean).astype(np.float32)
+    cells = description.cells
+    blend = RegionBlend(description.regions[cells], np.sqrt(cells.size) / CELLS)
+    best = np.zeros(cells.shape, np.uint8)
+    top = np.full(cells.shape, -np.inf, np.float32)
+    total = np.zeros(cells.shape, np.float32)
+    for part, column in enumerate(scores.T):  # one at a time: together they are large for many
+        score = blend(column[cells])
         best[score > top] = part + 1
         top = np.maximum(top, score)
         total += np.exp(score / _TEMPERATURE)
-    return best, top, np.exp(top / _TEMPERATURE) / total
+    return PixelLabels(inside[cells], best, top, np.exp(top / _TEMPERATURE) / total)
 
 
 def label_image(name: str, description: ImageDescription, model: PartModel) -> PartSegmentation:

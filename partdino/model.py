@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csr_matrix, diags
 
 from partdino.clustering import PartClusters
 from partdino.config import RUNNING_OPTIONS, Options, validate
@@ -21,20 +22,36 @@ from partdino.version import __version__
 if TYPE_CHECKING:
     from partdino.features import Backbone
 
-_FORMAT = 1
-_TENSORS = ("mean", "components", "centroids")
+_FORMAT = 2
+_TENSORS = ("mean", "components", "centroids", "parts")
 
 
-def foreground_regions(
+def foreground_cells(
     description: ImageDescription, foreground: ForegroundModel | None
 ) -> np.ndarray:
-    """Return bool (R,), the regions that are object: of a mask, of the model, or else all."""
+    """Return bool (C,), the cells that are object: of a mask, of the model, or else all.
+
+    The model decides for whole regions, since the object's outline is an edge of the image.
+    """
     if description.inside is not None:
         return description.inside
     if foreground is None:
         return np.ones(len(description.areas), bool)
-    score = foreground.score(description.features, description.contrast)
-    return select_foreground(score, description.areas)
+    features, contrast, areas = pool_regions(description)
+    return select_foreground(foreground.score(features, contrast), areas)[description.regions]
+
+
+def pool_regions(description: ImageDescription) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return features float64 (R, D), contrast (R,) and areas (R,) of the regions.
+
+    An area is a share of the image, so that every image counts alike whatever its size; that of a
+    region that no cell was mostly cut from is 0.
+    """
+    cells = np.arange(len(description.areas))
+    members = csr_matrix((description.areas, (description.regions, cells)))
+    areas = members.sum(axis=1).A1
+    each = diags(1 / np.where(areas > 0, areas, 1)) @ members
+    return each @ description.features, each @ description.contrast, areas / areas.sum()
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,15 +29,15 @@ class DescriptionStore:
     def write(self, name: str, description: ImageDescription) -> None:
         """Store a description, atomically; raises `OutputError`."""
         arrays = {key: value for key, value in vars(description).items() if value is not None}
-        arrays["regions"] = description.regions.astype(np.min_scalar_type(len(description.areas)))
+        arrays["cells"] = description.cells.astype(np.min_scalar_type(len(description.areas)))
         with atomic_path(self._path(name)) as temporary, temporary.open("wb") as stream:
             np.savez(stream, **arrays)  # features hardly compress
 
-    def read(self, name: str, with_patches: bool = True) -> ImageDescription:
-        """Return a description as it was written, or without its patches, which are large."""
+    def read(self, name: str) -> ImageDescription:
+        """Return a description as it was written."""
         with np.load(self._path(name), allow_pickle=False) as stored:
-            arrays = {key: stored[key] for key in stored if with_patches or key != "patches"}
-        arrays["regions"] = arrays["regions"].astype(np.int32)
+            arrays = {key: stored[key] for key in stored}
+        arrays["cells"] = arrays["cells"].astype(np.int32)
         arrays["size"] = tuple(int(length) for length in arrays["size"])
         return ImageDescription(**arrays)
 

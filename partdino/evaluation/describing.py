@@ -57,7 +57,7 @@ def describe_samples(
         worker_pool(options.workers if missing else 0) as pool,
         log.reporter.progress("features", len(missing)) as advance,
     ):
-        outcomes = describe_images(sources, backbone, options, pool)
+        outcomes = describe_images(sources, backbone, options, pool, with_patches=True)
         for key, outcome in zip(missing, outcomes, strict=True):
             if log.note(outcome):
                 cache.write(key, outcome.value)

@@ -27,7 +27,7 @@ from partdino.evaluation.labellers import (
 )
 from partdino.evaluation.scoring import Maps
 from partdino.fitting import fit_models
-from partdino.model import PartModel, foreground_regions
+from partdino.model import PartModel, foreground_cells
 from partdino.store import DescriptionStore
 
 # The most patches or pixels that a baseline is fitted on, spread evenly over the images.
@@ -111,7 +111,7 @@ def fit_methods(
 
 
 def _foreground_map(model: PartModel, description: ImageDescription) -> np.ndarray:
-    return foreground_regions(description, model.foreground)[description.regions]
+    return foreground_cells(description, model.foreground)[description.cells]
 
 
 def _sample(

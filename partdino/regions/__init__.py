@@ -6,12 +6,22 @@ import numpy as np
 
 from partdino.errors import ConfigError
 from partdino.regions.adjacency import region_adjacency
+from partdino.regions.blend import RegionBlend
+from partdino.regions.cells import CELLS, most_frequent, split_into_cells
 from partdino.regions.felzenszwalb import felzenszwalb_regions
 from partdino.regions.merge import clean_up
 from partdino.regions.slic import slic_regions
 from partdino.regions.watershed import watershed_regions
 
-__all__ = ["DEFAULT_SCALES", "make_regions", "region_adjacency"]
+__all__ = [
+    "CELLS",
+    "DEFAULT_SCALES",
+    "RegionBlend",
+    "make_regions",
+    "most_frequent",
+    "region_adjacency",
+    "split_into_cells",
+]
 
 DEFAULT_SCALES = {"watershed": 0.02, "felzenszwalb": 60.0, "slic": 500.0}
 

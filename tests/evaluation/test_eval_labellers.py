@@ -24,13 +24,17 @@ def describe(parts, noise=0.01, seed=0):
     truth = np.kron(np.reshape(parts, (2, 2)), np.ones((24, 32), int))
     patches = np.eye(8)[truth[2::4, 2::4]] + noise * rng.normal(size=(12, 16, 8))
     patches /= np.linalg.norm(patches, axis=2, keepdims=True)
-    regions = np.zeros(SIZE, np.int32)
+    cells = np.zeros(SIZE, np.int32)
     description = ImageDescription(
         size=SIZE,
-        regions=regions,
-        areas=np.array([regions.size]),
+        cells=cells,
+        regions=np.zeros(1, np.int32),
+        areas=np.array([cells.size]),
         features=patches.mean(axis=(0, 1))[None].astype(np.float16),
         contrast=np.zeros(1, np.float32),
+        edges=np.zeros((0, 2), np.int32),
+        border_length=np.zeros(0, np.int32),
+        strength=np.zeros(0, np.float16),
         patches=patches.astype(np.float16),
     )
     return description, truth
@@ -65,7 +69,7 @@ def test_scores_are_upsampled_bilinearly_at_half_pixel_centres():
     labeller = PatchLabeller(np.zeros(2), np.eye(2), np.eye(2))
     patches = np.zeros((1, 2, 2), np.float16)
     patches[0, 0, 0] = patches[0, 1, 1] = 1
-    description = ImageDescription((1, 8), *[None] * 4, patches=patches)
+    description = ImageDescription((1, 8), *[None] * 8, patches=patches)
     labels = labeller(description, np.ones((1, 8), bool))
     assert labels.tolist() == [[1, 1, 1, 1, 2, 2, 2, 2]]
 

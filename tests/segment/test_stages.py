@@ -53,12 +53,15 @@ def test_a_description_is_what_the_stages_give(backbone, image):
     options = Options(
         boundaries="gradient", regions="watershed", image_size=224, region_size=111, device="cpu"
     )
-    (outcome,) = describe_images([Source("a", image)], backbone, options)
+    (outcome,) = describe_images([Source("a", image)], backbone, options, with_patches=True)
     description = outcome.value
     assert description.size == (96, 128)
-    assert description.areas.sum() == description.regions.size
-    assert len(description.areas) == description.regions.max() + 1
-    assert description.features.shape == (len(description.areas), backbone.dim)
+    cells = len(description.areas)
+    assert description.areas.sum() == description.cells.size
+    assert cells == description.cells.max() + 1 == len(description.regions)
+    assert description.features.shape == (cells, backbone.dim)
+    assert description.edges.max() < cells and (description.border_length > 0).all()
+    assert len(description.edges) == len(description.border_length) == len(description.strength)
     assert set(outcome.seconds) == {"decode", "boundaries", "regions", "features", "pooling"}
     lengths = np.linalg.norm(description.patches.astype(float), axis=2)
     np.testing.assert_allclose(lengths, 1, atol=1e-2)

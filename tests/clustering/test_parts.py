@@ -1,0 +1,90 @@
+"""Parts from features: the codebook's graph is cut where it is thin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from partdino.clustering import fit_parts, normalise, normalised_cut
+
+
+def arcs(lengths, per_unit=60, seed=0):
+    """Unit vectors along arcs of some lengths (radians) in planes of their own, with some noise."""
+    rng = np.random.default_rng(seed)
+    points, truth = [], []
+    for part, length in enumerate(lengths):
+        angle = rng.uniform(0, length, round(per_unit * length))
+        arc = np.zeros((len(angle), 2 * len(lengths)))
+        arc[:, 2 * part], arc[:, 2 * part + 1] = np.cos(angle), np.sin(angle)
+        points.append(arc)
+        truth.append(np.full(len(angle), part))
+    points = np.concatenate(points)
+    return normalise(points + 0.02 * rng.normal(size=points.shape)), np.concatenate(truth)
+
+
+def test_varied_parts_stay_whole_beside_compact_ones():
+    """Where k-means would cut the longest arc, whose ends are unlike, the cut follows the gaps."""
+    points, truth = arcs([1.5, 0.4, 0.4, 0.4])
+    parts = normalised_cut(points, np.ones(len(points)), 4, seed=0)
+    assert adjusted_rand_score(truth, parts) == 1
+
+
+def test_heavier_directions_and_repeated_ones_are_the_same():
+    points, _ = arcs([1.0, 0.5, 0.3], per_unit=30)
+    parts = normalised_cut(points, np.full(len(points), 2.0), 3, seed=0)
+    np.testing.assert_array_equal(parts, normalised_cut(points, np.ones(len(points)), 3, seed=0))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_no_more_directions_than_parts(count):
+    assert normalised_cut(np.eye(3)[:count], np.ones(count), 3, 0).tolist() == list(range(count))
+
+
+def collection(num_images=30, seed=0):
+    """Cells of images with three parts, the image's own look added to all of its cells."""
+    rng = np.random.default_rng(seed)
+    directions = normalise(rng.normal(size=(3, 40)))
+    truth = np.tile(np.repeat([0, 1, 2], [12, 6, 2]), num_images)
+    images = np.repeat(np.arange(num_images), 20)
+    looks = 2 * normalise(rng.normal(size=(num_images, 40)))
+    noise = 0.02 * rng.normal(size=(len(truth), 40))
+    return directions[truth] + looks[images] + noise, truth, images
+
+
+def test_parts_are_found_under_the_looks_of_the_images_and_numbered_by_size():
+    features, truth, images = collection()
+    parts = fit_parts(features, np.ones(len(features)), images, 3, seed=0)
+    found = []
+    for image in range(images.max() + 1):
+        own = features[images == image]
+        scores = parts.similarities(own, own.mean(axis=0))
+        assert scores.shape == (20, 3) and np.abs(scores).max() <= 1 + 1e-6
+        found.append(scores.argmax(axis=1))
+    np.testing.assert_array_equal(np.concatenate(found), truth)
+
+
+def test_similarities_are_to_the_nearest_centroid_of_each_part():
+    features, _, images = collection()
+    parts = fit_parts(features, np.ones(len(features)), images, 2, seed=1)
+    own = features[images == 0]
+    scores = parts.similarities(own, own.mean(axis=0))
+    centred = own - 0.9 * own.mean(axis=0) - 0.1 * parts.mean
+    cosines = normalise(centred @ parts.components.T) @ parts.centroids.T
+    for part in range(2):
+        expected = cosines[:, parts.parts == part].max(axis=1)
+        np.testing.assert_allclose(scores[:, part], expected, atol=1e-5)
+
+
+def test_the_same_seed_gives_the_same_bits():
+    features, _, images = collection()
+    areas = np.random.default_rng(0).uniform(0.1, 1, len(features))
+    first, second = (fit_parts(features, areas, images, 3, seed=5) for _ in range(2))
+    for name in ("mean", "components", "centroids", "parts"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+def test_fewer_distinct_features_than_parts():
+    features = np.repeat(np.eye(2, 10), 5, axis=0)
+    parts = fit_parts(features, np.ones(10), np.zeros(10, int), 6)
+    assert len(np.unique(parts.parts)) <= 2
