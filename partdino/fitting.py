@@ -20,7 +20,7 @@ from partdino.description import ImageDescription
 from partdino.errors import InputError
 from partdino.foreground import fit_foreground
 from partdino.model import PartModel, foreground_regions
-from partdino.store import DescriptionStore
+from partdino.store import DescriptionStore, FeatureStore
 
 # The most regions to learn from, and the most images: a larger sample moves the centroids less
 # than another seed does, and memory stays bounded.
@@ -29,7 +29,10 @@ MAX_IMAGES = 5_000
 
 
 def fit_model(
-    store: DescriptionStore, names: Sequence[str], options: Options, weights_sha256: str
+    store: DescriptionStore | FeatureStore,
+    names: Sequence[str],
+    options: Options,
+    weights_sha256: str,
 ) -> PartModel:
     """Fit the foreground and the parts; see `fit_models`."""
     return fit_models(store, names, options, weights_sha256, [options.parts])[options.parts]
@@ -38,7 +41,7 @@ def fit_model(
 # On one thread: the last bits depend on how many threads share a sum.
 @threadpool_limits.wrap(limits=1)
 def fit_models(
-    store: DescriptionStore,
+    store: DescriptionStore | FeatureStore,
     names: Sequence[str],
     options: Options,
     weights_sha256: str,
@@ -96,7 +99,7 @@ def _every_region(description: ImageDescription) -> np.ndarray:
 
 
 def _gather(
-    store: DescriptionStore,
+    store: DescriptionStore | FeatureStore,
     names: Sequence[str],
     seed: int,
     select: Callable[[ImageDescription], np.ndarray],
@@ -110,7 +113,7 @@ def _gather(
     rng = np.random.default_rng(seed)
     rows = []
     for number, name in enumerate(names):
-        description = store.read(name, with_patches=False)
+        description = store.read(name, pixels=False)
         chosen = np.flatnonzero(select(description))
         if len(chosen) > quota:
             chosen = np.sort(rng.choice(chosen, quota, replace=False))

@@ -178,7 +178,8 @@ def test_missing_arguments_are_usage_errors(partdino, missing):
     ("error", "code", "said"),
     [
         (PartDinoError("no such\nluck"), 2, "error: no such luck\n"),
-        (KeyboardInterrupt(), 130, "error: interrupted\n"),
+        (Stopped(signal.SIGINT), 130, "error: interrupted\n"),
+        (Stopped(signal.SIGTERM, "1 of 2"), 143, "error: interrupted: 1 of 2\n"),
     ],
 )
 def test_what_ends_a_run_is_one_line(partdino, monkeypatch, tmp_path, error, code, said):
