@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import fields
@@ -14,7 +15,7 @@ import pytest
 
 from partdino import segmentation
 from partdino.config import Options, read_config, validate
-from partdino.errors import ConfigError, PartDinoError
+from partdino.errors import ConfigError, PartDinoError, Stopped
 from partdino.version import __version__
 
 COMMAND = "from partdino.cli.main import main; main()"

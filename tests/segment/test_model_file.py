@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from PIL import Image
 from safetensors import safe_open
 from safetensors.numpy import save_file
@@ -146,11 +147,15 @@ def test_models_with_something_missing_or_odd(label, model, tmp_path, change):
     assert str(odd) in result.stderr and "unexpected" not in result.stderr
 
 
-def test_a_model_fitted_with_masks_labels_with_masks(segment, label, photo_folder, tmp_path):
-    masks = tmp_path / "masks"
+def test_a_model_fitted_with_masks_labels_with_masks(
+    segment, label, photo_folder, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    masks = Path("masks")
     shutil.copytree(photo_folder.parent / "labels", masks)
     fitted, again = tmp_path / "fitted", tmp_path / "again"
     assert segment(photo_folder, fitted, foreground="masks", masks=masks).code == 0
+    assert yaml.safe_load((fitted / "config.yaml").read_text())["masks"] == str(tmp_path / masks)
     model = fitted / "parts.safetensors"
     assert label(again, "--masks", masks, model=model).code == 0
     assert label_bytes(again) == label_bytes(fitted)

@@ -23,7 +23,7 @@ def test_the_folder_holds_every_output_and_nothing_else(finished_run):
     expected = [f"labels/{name}.png" for name in NAMES]
     expected += [f"overlays/{name}.jpg" for name in NAMES]
     expected += ["coco.json", "config.yaml", "contact_sheet.jpg", "failures.csv"]
-    expected += ["parts.csv", "parts.safetensors", "run.json"]
+    expected += ["parts.csv", "parts.safetensors", "results.jsonl", "run.json"]
     assert files(finished_run) == sorted(expected)
 
 
@@ -96,7 +96,9 @@ def test_pictures_open_at_a_sensible_size(finished_run, photo_folder):
 def test_run_json_tells_what_was_done(finished_run):
     run = json.loads((finished_run / "run.json").read_text())
     assert run["version"] == __version__
-    assert run["counts"] == {"images": 8, "labelled": 8, "failed": 0, "without_foreground": 0}
+    nothing_odd = {"failed": 0, "without_foreground": 0, "without_photo": 0}
+    assert run["counts"] == {"images": 8, "labelled": 8, **nothing_odd}
+    assert run["parts"] == {"asked": PARTS, "found": PARTS}
     assert run["weights"]["backbone"] == run["options"]["backbone"] == "efficientnet-lite2"
     assert len(run["weights"]["sha256"]) == 64
     assert set(run["options"]) == set(OPTION_NAMES)

@@ -255,6 +255,8 @@ def test_more_parts_than_regions(segment, photo_folder, tmp_path):
     assert set(np.unique(labels)) == set(range(found + 1))
     categories = json.loads((tmp_path / "coco.json").read_text())["categories"]
     assert [category["name"] for category in categories][-1] == "part_200"
+    run = json.loads((tmp_path / "run.json").read_text())
+    assert run["parts"] == {"asked": 200, "found": found}
 
 
 @pytest.mark.parametrize("foreground", ["auto", "none"])
