@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,10 @@ class Existing(str, Enum):
 
 
 def contents(folder: Path) -> set[str]:
-    """Return the names in a folder that may be missing; raises `OutputError`."""
+    """Return the names in a folder that may be missing, but `LEFTOVERS`; raises `OutputError`."""
     try:
-        return {entry.name for entry in folder.iterdir()} if folder.exists() else set()
+        names = [entry.name for entry in folder.iterdir()] if folder.exists() else []
+        return {name for name in names if not fnmatch(name, LEFTOVERS)}
     except OSError as error:
         raise OutputError(f"{folder}: {error.strerror}; choose another --out") from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ _PER_RUN = (
     "contact_sheet.jpg",
 )
 _WORK = ".partdino"
+_DROPPED = ".partdino-dropped"  # one of LEFTOVERS
 _FINGERPRINT = "fingerprint.json"
 
 
@@ -71,13 +73,16 @@ class OutputFolder:
         write_json(self._work / _FINGERPRINT, fingerprint)
         for name in _PER_RUN if begun else (*_PER_RUN, *PER_IMAGE):
             remove(self.path / name)
-        for leftover in self.path.glob(LEFTOVERS):
+        for leftover in list(self.path.rglob(LEFTOVERS)):
             remove(leftover)
 
     def finish(self, run: dict[str, Any]) -> None:
         """Write `run.json`, the mark of a finished run, and drop the work folder."""
         write_json(self.path / RUN_FILE, run)
-        shutil.rmtree(self._work, ignore_errors=True)
+        # In one step: half a work folder would pass for an unfinished run.
+        dropped = self.path / _DROPPED
+        os.rename(self._work, dropped)
+        shutil.rmtree(dropped, ignore_errors=True)
 
     def _check_contents(self) -> None:
         names = contents(self.path)

@@ -117,7 +117,7 @@ class StoreWriter:
         else:
             remove(self.folder / "blocks")
             remove(self._journal.folder)
-        for leftover in self.folder.rglob(LEFTOVERS):
+        for leftover in list(self.folder.rglob(LEFTOVERS)):
             remove(leftover)
 
     def _keep(self, planned: dict[int, Sequence[Photo]]) -> set[int]:
