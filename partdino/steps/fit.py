@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from partdino.config import FITTING_OPTIONS, Options, validate
+from partdino.config import FITTING_OPTIONS, OPTION_NAMES, Options, refuse_unknown, validate
 from partdino.errors import ConfigError, OutputError
 from partdino.fitting import fit_model
 from partdino.model import PartModel
@@ -65,6 +65,7 @@ def fit_store(store: FeatureStore, options: Options, log: RunLog) -> PartModel:
 
 
 def _options(header: Header, given: Mapping[str, Any]) -> Options:
+    refuse_unknown(given, OPTION_NAMES, "options")
     values = {name: value for name, value in given.items() if name in FITTING_OPTIONS}
     own = "masks" if header.options["masks"] else None
     if (asked := values.get("foreground", own)) != own and "masks" in (asked, own):

@@ -102,6 +102,19 @@ def label(
 ) -> list[str]:
     """Label a share of a store's images, all but those that an earlier run has labelled.
 
+    Parameters
+    ----------
+    store, shard
+        The images, and which share of them.
+    model
+        Fitted with the options and weights of the store.
+    out
+        The output folder.
+    pool
+        Worker processes, or None.
+    log
+        Where failures are booked.
+
     Returns
     -------
     list of str

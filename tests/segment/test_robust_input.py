@@ -158,6 +158,7 @@ def test_odd_photos_get_a_label_map_of_their_size(run, name):
 def test_photos_of_one_colour_are_reported_not_dropped(run):
     document = json.loads((run.out / "run.json").read_text())
     assert {"black.png", "red.jpg"} <= set(document["without_foreground"])
+    assert document["without_photo"] == []
     assert "no foreground in" in run.stderr
     assert not label_map(run.out, "black.png").any() and not label_map(run.out, "red.jpg").any()
 
