@@ -17,7 +17,7 @@ MODEL_FILE = "parts.safetensors"
 CONFIG_FILE = "config.yaml"
 RESULTS_FILE = "results.jsonl"
 PER_IMAGE = (RESULTS_FILE, "labels", "overlays")
-_PER_RUN = (
+PER_RUN = (
     *(RUN_FILE, MODEL_FILE, CONFIG_FILE, "coco.json", "parts.csv", "failures.csv"),
     "contact_sheet.jpg",
 )
@@ -71,7 +71,7 @@ class OutputFolder:
             check_same(self.path, begun, fingerprint)
         # Before anything else goes: whenever this is killed, the rest shows as an unfinished run.
         write_json(self._work / _FINGERPRINT, fingerprint)
-        for name in _PER_RUN if begun else (*_PER_RUN, *PER_IMAGE):
+        for name in PER_RUN if begun else (*PER_RUN, *PER_IMAGE):
             remove(self.path / name)
         for leftover in list(self.path.rglob(LEFTOVERS)):
             remove(leftover)

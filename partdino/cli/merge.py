@@ -22,9 +22,15 @@ def merge(
     ] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
 ) -> None:
-    """Make one of what features --shard or label --shard made: the same as a single run makes."""
+    """Make one of what features --shard or label --shard made: the same as a single run makes.
+
+    Exit code: 0 all well, 1 some images have failed in the shards, 2 nothing done.
+    """
     from partdino.steps.merge import merge as merge_shards
 
     reporter = Reporter(quiet)
-    images = merge_shards(out, shards, reporter, overwrite, workers)
+    images, failed = merge_shards(out, shards, reporter, overwrite, workers)
     reporter.say(f"{images} images of {len(shards)} shards are in {out}")
+    if failed:
+        reporter.warn(f"{failed} images failed; see {out / 'failures.csv'}")
+        raise typer.Exit(1)

@@ -17,6 +17,7 @@ from partdino.output_folder import (
     CONFIG_FILE,
     MODEL_FILE,
     PER_IMAGE,
+    PER_RUN,
     RESULTS_FILE,
     RUN_FILE,
     is_unfinished,
@@ -28,7 +29,7 @@ from partdino.run_file import run_counts
 from partdino.shard import WHOLE, Shard, check_complete
 from partdino.steps.label import recall_results, warn_of_odd
 from partdino.store import merge_stores
-from partdino.store.header import is_store
+from partdino.store.header import STORE_FILES, is_store
 from partdino.writers import OutputWriters, write_failures
 
 
@@ -38,7 +39,7 @@ def merge(
     reporter: Reporter,
     overwrite: bool = False,
     workers: int = 0,
-) -> int:
+) -> tuple[int, int]:
     """Merge feature stores, or output folders of `partdino label`.
 
     Parameters
@@ -57,8 +58,8 @@ def merge(
 
     Returns
     -------
-    int
-        The number of images.
+    images, failed
+        How many there are, and how many of them failed.
 
     Raises
     ------
@@ -68,18 +69,21 @@ def merge(
     """
     _check_out(out, overwrite)
     if is_store(shards[0]):
-        return len(merge_stores(out, shards).images)
+        store = merge_stores(out, shards)
+        return len(store.images), len(store.images) - len(store.keys)
     folders = _in_order(shards)
+    log = RunLog(reporter)
     with worker_pool(workers) as pool:
-        return _merge_outputs(out, folders, pool, RunLog(reporter))
+        images = _merge_outputs(out, folders, pool, log)
+    return images, len(log.failures)
 
 
 def _check_out(out: Path, overwrite: bool) -> None:
-    if contents(out):
-        if not is_store(out) and not read_run(out):
-            raise OutputError(f"{out} holds files of something else; choose another name")
-        if not overwrite:
-            raise OutputError(f"{out} holds results; pass --overwrite to replace them")
+    names = contents(out)
+    if names - {*STORE_FILES, *PER_RUN, *PER_IMAGE}:  # the whole folder is replaced
+        raise OutputError(f"{out} holds files of something else; choose another name")
+    if names and not overwrite:
+        raise OutputError(f"{out} holds results; pass --overwrite to replace them")
 
 
 def _in_order(folders: Sequence[Path]) -> list[Path]:

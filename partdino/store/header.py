@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 _FORMAT = "partdino feature store"
 _FILE = "store.json"
+STORE_FILES = (_FILE, "blocks", "journal", "failures.csv")
 _MOST_IN_BLOCK = 32  # bounds the memory of making a block
 _BLOCKS = 64  # that a small collection has, to be cut into even shards
 

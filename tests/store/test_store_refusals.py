@@ -103,6 +103,9 @@ def test_merging_does_not_mix_nor_overwrite(partdino, shards, store, labelled, t
     assert content(out) == content(store)
     assert partdino("merge", out, *shards, "--overwrite").code == 0
     assert content(out) == content(store)
+    (out / "notes.txt").write_text("mine")
+    refused(partdino("merge", out, *shards, "--overwrite"), "files of something else")
+    assert (out / "notes.txt").read_text() == "mine"
     refused(partdino("merge", tmp_path, *shards, "--overwrite"), "files of something else")
     refused(partdino("merge", tmp_path / "x", labelled, shards[0]), str(shards[0]))
 

@@ -64,7 +64,8 @@ def test_merging_keeps_failures_in_their_order(
         more = ("--shard", shard)
         assert label(tmp_path / out, tmp_path / "store", model=tmp_path / "model", more=more).code
     assert set(failures(tmp_path / "one")) == {"animal_0001.jpg"}
-    assert partdino("merge", tmp_path / "merged", tmp_path / "one", tmp_path / "two").code == 0
+    result = partdino("merge", tmp_path / "merged", tmp_path / "one", tmp_path / "two")
+    assert result.code == 1 and "2 images failed" in result.stderr
     assert content(tmp_path / "merged", "run.json") == content(tmp_path / "whole", "run.json")
     assert run_without_times(tmp_path / "merged") == run_without_times(tmp_path / "whole")
 
