@@ -22,7 +22,6 @@ CENTRING = 0.9
 PCA_DIM = 64
 CODEBOOK = 128  # small clusters, or twice the number of parts where that is more
 RESTARTS = 10
-_CODEBOOK_RESTARTS = 3  # one small cluster more or less decides little
 _AFFINITY = 0.1  # clusters whose cosine is lower by this much are alike 1 / e as much
 _MAX_ITERATIONS = 100
 
@@ -50,6 +49,10 @@ class PartClusters:
     centroids: np.ndarray
     parts: np.ndarray
 
+    def __len__(self) -> int:
+        """Return C, the number of parts found."""
+        return int(self.parts[-1]) + 1
+
     def similarities(self, features: np.ndarray, image_mean: np.ndarray) -> np.ndarray:
         """Compare features of one image with the parts.
 
@@ -70,14 +73,58 @@ class PartClusters:
         return np.maximum.reduceat(cosines, first, axis=1)
 
 
+@dataclass(frozen=True, eq=False)
+class Codebook:
+    """Many small clusters, before they are joined into parts.
+
+    Attributes
+    ----------
+    mean, components
+        As of `PartClusters`.
+    directions
+        float64 (M, P), unit vectors.
+    mass
+        float64 (M,), above 0: the share of all area that is in each.
+    """
+
+    mean: np.ndarray
+    components: np.ndarray
+    directions: np.ndarray
+    mass: np.ndarray
+
+    def cut(self, num_parts: int, seed: int) -> PartClusters:
+        """Divide the codebook into K parts; see `normalised_cut`."""
+        parts = normalised_cut(self.directions, self.mass, num_parts, seed)
+        parts = _largest_first(parts, self.mass)
+        order = np.argsort(parts, kind="stable")
+        arrays = (self.mean, self.components, self.directions[order])
+        return PartClusters(*(array.astype(np.float32) for array in arrays), parts[order])
+
+
 def fit_parts(
     features: np.ndarray, areas: np.ndarray, images: np.ndarray, num_parts: int, seed: int = 0
 ) -> PartClusters:
-    """Cluster the features of cells into parts.
+    """Cluster the features of cells into parts: `fit_codebook`, and a normalised cut of it.
+
+    Where there are fewer distinct features than parts, there are fewer parts.
+    """
+    return fit_codebook(features, areas, images, codebook_size(num_parts), seed).cut(
+        num_parts, seed
+    )
+
+
+def codebook_size(num_parts: int) -> int:
+    """Return how many small clusters K parts are made of."""
+    return max(CODEBOOK, 2 * num_parts)
+
+
+def fit_codebook(
+    features: np.ndarray, areas: np.ndarray, images: np.ndarray, size: int, seed: int = 0
+) -> Codebook:
+    """Cluster the features of cells finely.
 
     Features are centred (see `CENTRING`), reduced to 64 principal components, scaled to unit length
-    and clustered by spherical k-means (Dhillon & Modha, 2001) into a codebook, which a normalised
-    cut (Shi & Malik, 2000; Ng, Jordan & Weiss, 2001) divides into parts. A cell counts by its area.
+    and clustered by spherical k-means (Dhillon & Modha, 2001). A cell counts by its area.
 
     Parameters
     ----------
@@ -86,9 +133,9 @@ def fit_parts(
     areas
         float (N,), above 0.
     images
-        int (N,), the image of each cell, 0..M-1.
-    num_parts
-        K. Where there are fewer distinct features, there are fewer parts.
+        int (N,), the image of each cell, numbered from 0.
+    size
+        The number of clusters; there are fewer where there are fewer distinct features.
     seed
         Seed of the clustering.
     """
@@ -100,15 +147,9 @@ def fit_parts(
     centred = features - _centre(mean, image_means)[images]
     components = principal_components(centred, weights)
     points = normalise(centred @ components.T)
-    codebook, assignment = spherical_kmeans(
-        points, weights, max(CODEBOOK, 2 * num_parts), seed, _CODEBOOK_RESTARTS
-    )
-    mass = np.bincount(assignment, weights, minlength=len(codebook))
-    codebook, mass = codebook[mass > 0], mass[mass > 0]
-    parts = _largest_first(normalised_cut(codebook, mass, num_parts, seed), mass)
-    order = np.argsort(parts, kind="stable")
-    arrays = (a.astype(np.float32) for a in (mean, components, codebook[order]))
-    return PartClusters(*arrays, parts[order])
+    directions, assignment = spherical_kmeans(points, weights, size, seed, restarts=1)
+    mass = np.bincount(assignment, weights, minlength=len(directions))
+    return Codebook(mean, components, directions[mass > 0], mass[mass > 0])
 
 
 def _largest_first(parts: np.ndarray, mass: np.ndarray) -> np.ndarray:
@@ -244,8 +285,9 @@ def _seed_centroids(
 def _update(
     points: np.ndarray, weights: np.ndarray, assignment: np.ndarray, centroids: np.ndarray
 ) -> np.ndarray:
-    member = np.zeros((len(centroids), len(points)))
-    member[assignment, np.arange(len(points))] = weights
-    sums = member @ points
+    members = csr_matrix(
+        (weights, (assignment, np.arange(len(points)))), (len(centroids), len(points))
+    )
+    sums = members @ points
     # A cluster that lost all its points keeps its place.
     return np.where(np.linalg.norm(sums, axis=1, keepdims=True) > 0, normalise(sums), centroids)

@@ -102,6 +102,9 @@ class Options:
 
 OPTION_NAMES = tuple(f.name for f in fields(Options))
 
+# What is asked of features that are there, not of the photos.
+FITTING_OPTIONS = ("parts", "seed", "foreground")
+
 # How a run goes, not what it computes: free to differ between fitting, resuming and labelling.
 RUNNING_OPTIONS = ("masks", "weights", "device", "batch_size", "workers")
 

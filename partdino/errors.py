@@ -31,3 +31,24 @@ class ModelError(PartDinoError):
 
 class DatasetError(PartDinoError):
     """A benchmark folder or annotation file is missing or malformed."""
+
+
+class StoreError(PartDinoError):
+    """A feature store is missing, unfinished, damaged, or does not fit what it is used with."""
+
+
+class Stopped(BaseException):
+    """A signal asks the run to end. No error: nothing that handles errors must stop it.
+
+    Attributes
+    ----------
+    signal
+        Its number.
+    state
+        How far the run has come and how to go on, for the user.
+    """
+
+    def __init__(self, signal: int, state: str = "") -> None:
+        super().__init__(signal, state)
+        self.signal = signal
+        self.state = state

@@ -14,14 +14,14 @@ from functools import partial
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from partdino.clustering import fit_parts
+from partdino.clustering import codebook_size, fit_codebook
 from partdino.config import Options
 from partdino.description import ImageDescription
 from partdino.errors import InputError
 from partdino.foreground import ForegroundModel, fit_foreground
 from partdino.model import PartModel, foreground_cells, pool_regions
 from partdino.smoothing import smooth_cells
-from partdino.store import DescriptionStore
+from partdino.store import DescriptionStore, FeatureStore
 
 # The most cells to learn from, and the most images: a larger sample moves the centroids less than
 # another seed does, and memory stays bounded.
@@ -30,7 +30,10 @@ MAX_IMAGES = 5_000
 
 
 def fit_model(
-    store: DescriptionStore, names: Sequence[str], options: Options, weights_sha256: str
+    store: DescriptionStore | FeatureStore,
+    names: Sequence[str],
+    options: Options,
+    weights_sha256: str,
 ) -> PartModel:
     """Fit the foreground and the parts; see `fit_models`."""
     return fit_models(store, names, options, weights_sha256, [options.parts])[options.parts]
@@ -39,7 +42,7 @@ def fit_model(
 # On one thread: the last bits depend on how many threads share a sum.
 @threadpool_limits.wrap(limits=1)
 def fit_models(
-    store: DescriptionStore,
+    store: DescriptionStore | FeatureStore,
     names: Sequence[str],
     options: Options,
     weights_sha256: str,
@@ -83,9 +86,13 @@ def fit_models(
         raise InputError(
             "no foreground was found in any image; --foreground none takes the images as all object"
         )
+    codebooks = {
+        size: fit_codebook(features, areas, images, size, options.seed)
+        for size in {codebook_size(number) for number in numbers}
+    }
     models = {}
     for number in numbers:
-        parts = fit_parts(features, areas, images, number, options.seed)
+        parts = codebooks[codebook_size(number)].cut(number, options.seed)
         models[number] = PartModel(
             replace(options, parts=number), weights_sha256, parts, foreground
         )
@@ -104,7 +111,7 @@ def _object_cells(
 
 def _gather(
     cells_of: Callable[[ImageDescription], tuple[np.ndarray, ...]],
-    store: DescriptionStore,
+    store: DescriptionStore | FeatureStore,
     names: Sequence[str],
     seed: int,
 ) -> list[np.ndarray]:
@@ -116,7 +123,7 @@ def _gather(
     rng = np.random.default_rng(seed)
     rows = []
     for number, name in enumerate(names):
-        columns = cells_of(store.read(name))
+        columns = cells_of(store.read(name, pixels=False))
         count = len(columns[0])
         if count > quota:
             chosen = np.sort(rng.choice(count, quota, replace=False))

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import tempfile
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from partdino.errors import OutputError
+from partdino.existing import LEFTOVERS, Existing, check_same, check_writable, contents, remove
 from partdino.files import write_json
-from partdino.store import DescriptionStore
 
 RUN_FILE = "run.json"
 MODEL_FILE = "parts.safetensors"
-_RESULTS = (
-    *(RUN_FILE, MODEL_FILE, "config.yaml", "coco.json", "parts.csv", "failures.csv"),
-    *("contact_sheet.jpg", "labels", "overlays"),
+CONFIG_FILE = "config.yaml"
+RESULTS_FILE = "results.jsonl"
+PER_IMAGE = (RESULTS_FILE, "labels", "overlays")
+PER_RUN = (
+    *(RUN_FILE, MODEL_FILE, CONFIG_FILE, "coco.json", "parts.csv", "failures.csv"),
+    "contact_sheet.jpg",
 )
 _WORK = ".partdino"
+_DROPPED = ".partdino-dropped"  # one of LEFTOVERS
 _FINGERPRINT = "fingerprint.json"
-_LEFTOVERS = ".partdino-*"  # temporary files of `partdino.files`, where a run was killed
-
-
-class Existing(str, Enum):
-    """What to do with the results of an earlier run."""
-
-    REFUSE = "refuse"
-    OVERWRITE = "overwrite"
-    RESUME = "resume"
 
 
 class OutputFolder:
@@ -53,12 +47,12 @@ class OutputFolder:
         self.path = path
         self._work = path / _WORK
         self._existing = existing
-        self.store = DescriptionStore(self._work / "descriptions")
+        self.store = self._work / "features"
         self._check_contents()
         check_writable(path)
 
     def begin(self, fingerprint: dict[str, Any]) -> None:
-        """Clear what an earlier run left, all but the descriptions of one that is resumed.
+        """Clear what an earlier run left, all but the images' own files of one that is resumed.
 
         Parameters
         ----------
@@ -72,29 +66,31 @@ class OutputFolder:
         """
         begun = self._begun() if self._existing is Existing.RESUME else None
         if begun is None:
-            _remove(self.store.folder)
+            remove(self.store)
         else:
-            self._check_same(begun, fingerprint)
+            check_same(self.path, begun, fingerprint)
         # Before anything else goes: whenever this is killed, the rest shows as an unfinished run.
         write_json(self._work / _FINGERPRINT, fingerprint)
-        for old in (*(self.path / name for name in _RESULTS), *self.path.glob(_LEFTOVERS)):
-            _remove(old)
+        for name in PER_RUN if begun else (*PER_RUN, *PER_IMAGE):
+            remove(self.path / name)
+        for leftover in list(self.path.rglob(LEFTOVERS)):
+            remove(leftover)
 
     def finish(self, run: dict[str, Any]) -> None:
         """Write `run.json`, the mark of a finished run, and drop the work folder."""
         write_json(self.path / RUN_FILE, run)
-        shutil.rmtree(self._work, ignore_errors=True)
+        # In one step: half a work folder would pass for an unfinished run.
+        dropped = self.path / _DROPPED
+        os.rename(self._work, dropped)
+        shutil.rmtree(dropped, ignore_errors=True)
 
     def _check_contents(self) -> None:
-        try:
-            contents = {entry.name for entry in self.path.iterdir()} if self.path.exists() else {}
-        except OSError as error:
-            raise OutputError(f"{self.path}: {error.strerror}; choose another --out") from error
-        if not contents:
+        names = contents(self.path)
+        if not names:
             return
-        if _WORK not in contents and self._begun() is None:
+        if _WORK not in names and self._begun() is None:
             raise OutputError(f"{self.path} holds files of something else; choose another --out")
-        if _WORK not in contents and self._existing is not Existing.OVERWRITE:
+        if _WORK not in names and self._existing is not Existing.OVERWRITE:
             raise OutputError(
                 f"{self.path} holds a finished run; pass --overwrite to replace it or another --out"
             )
@@ -107,15 +103,17 @@ class OutputFolder:
     def _begun(self) -> dict[str, Any] | None:
         """Return the fingerprint of the unfinished or finished run in the folder, if any."""
         fingerprint = _read_json(self._work / _FINGERPRINT)
-        return fingerprint or _read_json(self.path / RUN_FILE).get("fingerprint")
+        return fingerprint or read_run(self.path).get("fingerprint")
 
-    def _check_same(self, begun: dict[str, Any], fingerprint: dict[str, Any]) -> None:
-        for key, value in fingerprint.items():
-            if begun.get(key) != value:
-                raise OutputError(
-                    f"{self.path} was begun with another {key} ({begun.get(key)!r}, now {value!r});"
-                    " resume with the same, or start again with --overwrite"
-                )
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """Return the `run.json` of a finished run; an empty one where there is none."""
+    return _read_json(folder / RUN_FILE)
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Return whether a run was begun in a folder and did not come to its end."""
+    return (folder / _WORK).exists()
 
 
 def _read_json(path: Path) -> dict[str, Any]:
@@ -125,26 +123,3 @@ def _read_json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return document if isinstance(document, dict) else {}
-
-
-def _remove(path: Path) -> None:
-    try:
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-    except OSError as error:
-        reason = f"cannot remove {path}: {error.strerror}; choose another --out"
-        raise OutputError(reason) from error
-
-
-def check_writable(path: Path) -> None:
-    """Make a folder where missing; raise `OutputError` where no file can be written to it."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
-            pass
-    except OSError as error:
-        raise OutputError(
-            f"cannot write to {path}: {error.strerror}; choose another --out"
-        ) from error

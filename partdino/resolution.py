@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partdino import weights
@@ -50,6 +52,8 @@ def resolve(options: Options) -> tuple[Options, list[str]]:
         regions=regions,
         region_scale=DEFAULT_SCALES[regions] if scale is None else scale,
         device=_resolve_device(options.device),
+        masks=_absolute(options.masks),
+        weights=_absolute(options.weights),
     )
     return resolved, [backbone_note, regions_note]
 
@@ -67,6 +71,11 @@ def _resolve_regions(boundaries: str, regions: str) -> tuple[str, str, str]:
     if regions == "watershed" and boundaries == "none":
         raise ConfigError("watershed regions need a boundary map: --boundaries hed or gradient")
     return boundaries, regions, f"Regions: {regions} with boundaries {boundaries} ({reason})."
+
+
+def _absolute(path: Path | None) -> Path | None:
+    # What is written down of a run holds wherever it is read.
+    return None if path is None else Path(os.path.abspath(path))
 
 
 def _resolve_device(device: str) -> str:

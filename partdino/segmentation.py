@@ -2,7 +2,7 @@
 
 ::
 
-    inputs --> describe --> fit --> label --> write
+    inputs --> describe --> fit --> label --> output folder
                  |          (or --model)
               (store)
 """
@@ -10,102 +10,29 @@
 from __future__ import annotations
 
 import hashlib
-import platform
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy as np
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from partdino.config import RUNNING_OPTIONS, Options, validate
-from partdino.description import Source, describe_images
-from partdino.errors import InputError, ModelError, OutputNameError
-from partdino.files import write_text
-from partdino.fitting import fit_model
-from partdino.flow import Outcome, through, worker_pool
-from partdino.images import ImageFile, find_images, read_image
-from partdino.labelling import label_image
+from partdino.errors import ModelError
+from partdino.existing import Existing
+from partdino.flow import worker_pool
 from partdino.model import PartModel, load_model
-from partdino.output_folder import MODEL_FILE, Existing, OutputFolder
-from partdino.resolution import load_resolved, resolve
-from partdino.result import PartSegmentation
-from partdino.store import DescriptionStore
+from partdino.output_folder import OutputFolder
+from partdino.photos import find_photos
+from partdino.reporting import Reporter, RunLog
+from partdino.run_file import run_document, write_run_tables
+from partdino.shard import WHOLE
+from partdino.steps.features import check_any, describe, settle
+from partdino.steps.fit import fit_store
+from partdino.steps.label import label
+from partdino.store import Header, StoreWriter
 from partdino.version import __version__
-from partdino.writers import OutputWriters, write_failures
 
 if TYPE_CHECKING:
     from partdino.features import Backbone
-
-_PHOTO_PIXELS = 1600 * 1600  # what overlays and contact sheets are drawn on
-
-
-class Reporter(Protocol):
-    """Where a run says what it does; `partdino.cli.console.Reporter` is one."""
-
-    def say(self, message: str) -> None:
-        """Tell something of interest."""
-
-    def warn(self, message: str) -> None:
-        """Tell something that may need action."""
-
-    def progress(self, title: str, total: int) -> Any:
-        """Return a context manager that yields a function to call once per finished image."""
-
-
-@dataclass(frozen=True)
-class Photo:
-    """An image of the run.
-
-    Attributes
-    ----------
-    name, path
-        As `partdino.images.ImageFile`.
-    key
-        What its description is stored under: another one for another file of the same name, so
-        that resuming with other photos than were begun with starts again with those.
-    """
-
-    name: str
-    path: Path
-    key: str
-
-    @classmethod
-    def of(cls, file: ImageFile) -> Photo:
-        """Make one of a file, which may be missing: reading it will fail."""
-        try:
-            status = file.path.stat()
-            version = f"{status.st_size} {status.st_mtime_ns}"
-        except OSError:
-            version = "missing"
-        return cls(file.name, file.path, f"{file.name} {version}")
-
-
-@dataclass
-class RunLog:
-    """What a run keeps account of, and says."""
-
-    reporter: Reporter
-    failures: dict[str, str] = field(default_factory=dict)
-    without_foreground: list[str] = field(default_factory=list)
-    seconds: Counter = field(default_factory=Counter)
-
-    def note(self, outcome: Outcome) -> bool:
-        """Book an outcome; return whether it succeeded."""
-        self.seconds.update(outcome.seconds)
-        if outcome.failure is not None:
-            self.fail(outcome.name, outcome.failure)
-        return outcome.failure is None
-
-    def fail(self, name: str, reason: str) -> None:
-        """Book an image that has no result."""
-        self.failures[name] = reason
-        self.reporter.warn(f"{name}: {reason}")
 
 
 def segment(
@@ -146,40 +73,22 @@ def segment(
     start = time.perf_counter()
     options, model = _options_and_model(given, model_file)
     folder = OutputFolder(out, existing)
-    photos = [Photo.of(file) for file in find_images(inputs, exclude=out)]
-    options, notes = resolve(options)
-    for note in notes:
-        reporter.say(note)
-    backbone, options = load_resolved(options)
+    photos = find_photos(inputs, exclude=out)
+    backbone, options, notes = settle(options, reporter)
     if model is not None:
         model.check_backbone(backbone)
     fingerprint = _fingerprint(options, backbone, model_file)
     folder.begin(fingerprint)
     log = RunLog(reporter)
+    header = Header.of(photos, options, backbone, notes, WHOLE)
     with worker_pool(options.workers) as pool:
-        described = _describe(photos, folder.store, backbone, options, pool, log)
-        if not described:
-            raise _all_failed(out, log)
-        if model is None:
-            model = _fit(folder.store, described, options, backbone, log)
-        _label_and_write(described, folder, model, pool, log)
-    model.save(out / MODEL_FILE)
-    write_failures(out, log.failures.items())
-    write_text(out / "config.yaml", yaml.safe_dump(options.options(), sort_keys=False))
-    run = {
-        **_environment(backbone, model_file, notes),
-        "fingerprint": fingerprint,
-        "options": options.options(),
-        "counts": {
-            "images": len(photos),
-            "labelled": len(photos) - len(log.failures),
-            "failed": len(log.failures),
-            "without_foreground": len(log.without_foreground),
-        },
-        "without_foreground": log.without_foreground,
-        "seconds": {stage: round(value, 3) for stage, value in log.seconds.items()},
-        "seconds_total": round(time.perf_counter() - start, 3),
-    }
+        writer = StoreWriter(folder.store, Existing.RESUME)
+        store = describe(photos, writer, header, backbone, options, pool, log)
+        check_any(store, out)
+        model = model or fit_store(store, options, log)
+        images = label(store, WHOLE, model, out, pool, log)
+    write_run_tables(out, header.options, model, images, log)
+    run = run_document(header, model, fingerprint, model_file, WHOLE, images, log, start)
     folder.finish(run)
     return run
 
@@ -210,116 +119,4 @@ def _fingerprint(options: Options, backbone: Backbone, model_file: Path | None) 
         "version": __version__,
         "weights_sha256": backbone.weights.sha256,
         "model_sha256": sha256,
-    }
-
-
-def _describe(
-    photos: Sequence[Photo],
-    store: DescriptionStore,
-    backbone: Backbone,
-    options: Options,
-    pool: Executor | None,
-    log: RunLog,
-) -> list[Photo]:
-    """Describe what the store lacks; return the photos that are described."""
-    missing = [photo for photo in photos if photo.key not in store]
-    if len(missing) < len(photos):
-        log.reporter.say(f"Resuming: {len(photos) - len(missing)} images are described already.")
-    outcomes = describe_images(
-        (Source(photo.name, photo.path) for photo in missing), backbone, options, pool
-    )
-    with log.reporter.progress("features", len(missing)) as advance:
-        for photo, outcome in zip(missing, outcomes, strict=True):
-            if log.note(outcome):
-                store.write(photo.key, outcome.value)
-            advance()
-    return [photo for photo in photos if photo.name not in log.failures]
-
-
-def _all_failed(out: Path, log: RunLog) -> InputError:
-    write_failures(out, log.failures.items())
-    name, reason = next(iter(log.failures.items()))
-    return InputError(
-        f"none of the {len(log.failures)} images could be read ({out / 'failures.csv'}); "
-        f"the first: {name}: {reason}"
-    )
-
-
-def _fit(
-    store: DescriptionStore,
-    photos: Sequence[Photo],
-    options: Options,
-    backbone: Backbone,
-    log: RunLog,
-) -> PartModel:
-    start = time.perf_counter()
-    keys = [photo.key for photo in photos]
-    model = fit_model(store, keys, options, backbone.weights.sha256)
-    log.seconds["fit"] = time.perf_counter() - start
-    found = len(model.parts.centroids)
-    if found < options.parts:
-        log.reporter.warn(
-            f"there are only {found} distinct foreground regions for {options.parts} parts"
-        )
-    return model
-
-
-def _label_and_write(
-    photos: Sequence[Photo],
-    folder: OutputFolder,
-    model: PartModel,
-    pool: Executor | None,
-    log: RunLog,
-) -> None:
-    writers = OutputWriters(folder.path)
-    label = partial(_label, store=folder.store, model=model)
-    outcomes = through("label", label, (Outcome(photo.name, photo) for photo in photos), pool)
-    with log.reporter.progress("labels", len(photos)) as advance:
-        for outcome in outcomes:
-            if log.note(outcome):
-                _write(*outcome.value, writers, log)
-            advance()
-    writers.close()
-    if log.without_foreground:
-        some = ", ".join(log.without_foreground[:3])
-        log.reporter.warn(
-            f"no foreground in {len(log.without_foreground)} images (run.json): {some}"
-        )
-
-
-def _label(
-    photo: Photo, store: DescriptionStore, model: PartModel
-) -> tuple[PartSegmentation, np.ndarray]:
-    result = label_image(photo.name, store.read(photo.key), model)
-    return result, read_image(photo.path, max_pixels=_PHOTO_PIXELS).pixels
-
-
-def _write(
-    result: PartSegmentation, image: np.ndarray, writers: OutputWriters, log: RunLog
-) -> None:
-    start = time.perf_counter()
-    try:
-        writers.add(result, image)
-    except OutputNameError as error:  # this image's alone: what else cannot be written ends the run
-        log.fail(result.name, str(error))
-    else:
-        if not result.foreground_found:
-            log.without_foreground.append(result.name)
-    log.seconds["write"] += time.perf_counter() - start
-
-
-def _environment(backbone: Backbone, model_file: Path | None, notes: list[str]) -> dict[str, Any]:
-    import torch
-
-    return {
-        "version": __version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "notes": notes,
-        "weights": {
-            "backbone": backbone.name,
-            "source": backbone.weights.source,
-            "sha256": backbone.weights.sha256,
-        },
-        "model": None if model_file is None else str(model_file),
     }

@@ -1,21 +1,36 @@
 """The ``partdino`` command: registers the sub-commands and turns our errors into one line.
 
 Exit codes: 0 all went well; 1 the run finished but some images failed; 2 nothing could be done
-(bad option, input, weights or output); 130 interrupted.
+(bad option, input, weights or output); 130 and 143 stopped by SIGINT (Ctrl-C) and SIGTERM.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 import typer
 
-from partdino.cli import console, eval, info, segment, synth, weights
-from partdino.errors import PartDinoError
+from partdino.cli import (
+    console,
+    eval,
+    features,
+    fit,
+    info,
+    label,
+    merge,
+    segment,
+    synth,
+    weights,
+)
+from partdino.errors import PartDinoError, Stopped
 from partdino.version import __version__
 
-_INTERRUPTED = 130  # how typer ends on Ctrl-C
+_SIGNALLED = 128  # a shell's exit code for a process that a signal ended, less the signal's number
 
 app = typer.Typer(
     name="partdino",
@@ -26,6 +41,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("segment")(segment.segment)
+app.command("features")(features.features)
+app.command("fit")(fit.fit)
+app.command("label")(label.label)
+app.command("merge")(merge.merge)
 app.add_typer(eval.app, name="eval")
 app.add_typer(weights.app, name="weights")
 app.command("synth")(synth.synth)
@@ -50,14 +69,14 @@ def _root(
 def main() -> None:
     """Run the command line and exit with its code."""
     try:
-        app()
+        with _stoppable():
+            app()
     except PartDinoError as error:
         console.fail(str(error))
         sys.exit(2)
-    except SystemExit as end:
-        if end.code == _INTERRUPTED:
-            console.fail("interrupted")
-        raise
+    except Stopped as stop:
+        console.fail(f"interrupted: {stop.state}" if stop.state else "interrupted")
+        sys.exit(_SIGNALLED + stop.signal)
     except Exception as error:  # a defect: say where it is rather than fill the screen
         place = traceback.extract_tb(error.__traceback__)[-1]
         console.fail(
@@ -65,3 +84,20 @@ def main() -> None:
             "please report it with the output of `partdino info`"
         )
         sys.exit(2)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Turn signals that ask for an end into `Stopped`."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    # Who starts a process with a signal ignored, such as `nohup`, wants it to stay so.
+    old = {n: signal.signal(n, _stop) for n in numbers if signal.getsignal(n) != signal.SIG_IGN}
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise Stopped(number)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import typer
 from annotated_types import Interval
 
-from partdino.config import Options, read_config
+from partdino.config import OPTION_NAMES, Options, read_config
 
 
 def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -56,6 +56,11 @@ def with_options(
     wrapped.__signature__ = inspect.Signature(everything)
     wrapped.__annotations__ = {p.name: p.annotation for p in everything}
     return wrapped
+
+
+def method_parameters(*names: str) -> list[inspect.Parameter]:
+    """Return a command's parameters for some fields of `Options`."""
+    return option_parameters(Options, [name for name in OPTION_NAMES if name not in names])
 
 
 def option_parameters(kind: type, without: Sequence[str] = ()) -> list[inspect.Parameter]:

@@ -40,15 +40,17 @@ def segment(
 
     Exit code: 0 all images labelled, 1 some failed (failures.csv), 2 nothing done.
     """
-    from partdino.errors import ConfigError
-    from partdino.output_folder import Existing
+    from partdino.existing import Existing
     from partdino.segmentation import segment as run_segment
 
-    if overwrite and resume:
-        raise ConfigError("--overwrite starts again and --resume goes on: pass one of them")
-    existing = Existing.OVERWRITE if overwrite else Existing.RESUME if resume else Existing.REFUSE
     reporter = Reporter(quiet)
+    existing = Existing.of(overwrite, resume)
     run = run_segment(inputs, out, given, reporter, model, existing)
+    report_run(run, out, reporter, as_json)
+
+
+def report_run(run: dict[str, Any], out: Path, reporter: Reporter, as_json: bool) -> None:
+    """Say how a run went that labelled images; exit with 1 where some failed."""
     counts = run["counts"]
     reporter.say(
         f"{counts['labelled']} of {counts['images']} images labelled in "

@@ -12,7 +12,7 @@ from partdino.description import describe_images
 from partdino.evaluation.cache import image_key
 from partdino.evaluation.sources import as_source
 from partdino.flow import worker_pool
-from partdino.segmentation import RunLog
+from partdino.reporting import RunLog
 from partdino.store import DescriptionStore
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from partdino.evaluation.results import results_document
 from partdino.evaluation.run import EvalRun, choose_splits
 from partdino.evaluation.scoring import Maps, Tally
 from partdino.flow import Outcome, through
+from partdino.reporting import Reporter, RunLog
 from partdino.resolution import load_resolved, resolve
-from partdino.segmentation import Reporter, RunLog
 from partdino.store import DescriptionStore
 
 _Predict: TypeAlias = Callable[[Sample], Iterable[tuple[Variant, Maps]]]

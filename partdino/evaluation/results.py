@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from partdino.errors import OutputError
 from partdino.evaluation.published import published_beside
 from partdino.evaluation.tables import markdown
+from partdino.existing import check_writable
 from partdino.files import write_csv, write_json, write_text
-from partdino.output_folder import check_writable
 from partdino.version import __version__
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from partdino.errors import DatasetError
 from partdino.evaluation.benchmarks import Benchmark
 from partdino.evaluation.options import EvalOptions
 from partdino.fitting import MAX_IMAGES
-from partdino.segmentation import RunLog
+from partdino.reporting import RunLog
 
 #: Samples under "fit", "regression" and "score".
 Splits: TypeAlias = Mapping[str, Sequence[Sample]]

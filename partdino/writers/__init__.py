@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -19,7 +19,6 @@ __all__ = [
     "CocoWriter",
     "ContactSheetWriter",
     "LabelWriter",
-    "OutputWriter",
     "OutputWriters",
     "OverlayWriter",
     "PartsTableWriter",
@@ -27,31 +26,10 @@ __all__ = [
 ]
 
 
-class OutputWriter(Protocol):
-    """What every format offers. Files that cover a whole run appear at `close`, not before."""
-
-    def add(self, result: PartSegmentation, image: np.ndarray) -> None:
-        """Take one image's result.
-
-        Parameters
-        ----------
-        result
-            The parts of the image.
-        image
-            uint8 (h, w, 3) RGB: the photo, possibly decoded smaller than the label map.
-
-        Raises
-        ------
-        OutputError
-            Something cannot be written.
-        """
-
-    def close(self) -> None:
-        """Finish the files; raises `OutputError`."""
-
-
 class OutputWriters:
     """Every format at once.
+
+    Files that cover a whole run appear at `close`, not before.
 
     Parameters
     ----------
@@ -60,15 +38,40 @@ class OutputWriters:
     """
 
     def __init__(self, out: Path) -> None:
-        formats = (LabelWriter, OverlayWriter, CocoWriter, PartsTableWriter, ContactSheetWriter)
-        self._writers: list[OutputWriter] = [writer(out) for writer in formats]
+        self._labels = LabelWriter(out)
+        self._overlays = OverlayWriter(out)
+        self._coco = CocoWriter(out)
+        self._table = PartsTableWriter(out)
+        self._sheet = ContactSheetWriter(out)
 
-    def add(self, result: PartSegmentation, image: np.ndarray) -> None:
-        """Take one image's result, as `OutputWriter.add`."""
-        for writer in self._writers:
-            writer.add(result, image)
+    def add(self, result: PartSegmentation, photo: np.ndarray | None) -> None:
+        """Take one image's result.
+
+        Parameters
+        ----------
+        result
+            The parts of the image.
+        photo
+            uint8 (h, w, 3) RGB, possibly decoded smaller than the label map. Without one there is
+            no overlay.
+
+        Raises
+        ------
+        OutputError
+            Something cannot be written.
+        """
+        self._labels.add(result)
+        if photo is not None:
+            self._overlays.add(result, photo)
+        self.recall(result, lambda: photo)
+
+    def recall(self, result: PartSegmentation, photo: Callable[[], np.ndarray | None]) -> None:
+        """Take a result whose own files are there; the photo is read only if it is needed."""
+        self._coco.add(result)
+        self._table.add(result)
+        self._sheet.add(result, photo)
 
     def close(self) -> None:
-        """Finish the files; raises `OutputError`."""
-        for writer in self._writers:
+        """Finish the files that cover the run; raises `OutputError`."""
+        for writer in (self._coco, self._table, self._sheet):
             writer.close()

@@ -38,7 +38,7 @@ class CocoWriter:
         self._images, self._annotations = _JsonList(out), _JsonList(out)
         self._num_parts = 0
 
-    def add(self, result: PartSegmentation, image: np.ndarray) -> None:
+    def add(self, result: PartSegmentation) -> None:
         """Append one image and its masks; raises `OutputError`."""
         self._num_parts = result.num_parts
         height, width = result.label_map.shape

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import cv2
@@ -20,6 +22,7 @@ MAX_ROWS = 50
 _CONTEXT = 1.4  # side of an example's window over that of the part's box
 _SMALLEST_WINDOW = 0.12  # of the photo's longest side: keeps tiny parts recognisable
 _QUALITY = 90
+_GREY = 128
 
 
 class ContactSheetWriter:
@@ -42,16 +45,26 @@ class ContactSheetWriter:
         self._area: dict[int, float] = {}
         self._num_parts = 0
 
-    def add(self, result: PartSegmentation, image: np.ndarray) -> None:
-        """Consider one image and its parts for the sheet."""
+    def add(self, result: PartSegmentation, photo: Callable[[], np.ndarray | None]) -> None:
+        """Consider one image and its parts for the sheet.
+
+        Parameters
+        ----------
+        result
+            The parts of the image.
+        photo
+            Reads the photo, uint8 (h, w, 3) RGB; called only if the sheet is to show it. None, if
+            the photo is lost, makes it grey.
+        """
         self._num_parts = result.num_parts
-        self._images.offer(lambda: _thumbnail(result, image))
+        read = cache(lambda: _or_grey(photo(), result.label_map.shape))
+        self._images.offer(lambda: _thumbnail(result, read()))
         for geometry in result.parts:
             part = geometry.part
             self._area[part] = self._area.get(part, 0) + geometry.area / result.label_map.size
             self._examples.setdefault(part, Best(sheet.EXAMPLES)).offer(
                 float(result.typicality[part - 1]),
-                lambda geometry=geometry: _example(result, image, geometry),
+                lambda geometry=geometry: _example(result, read(), geometry),
             )
 
     def close(self) -> None:
@@ -73,6 +86,10 @@ class ContactSheetWriter:
             )
             for part in sorted(largest)
         ]
+
+
+def _or_grey(photo: np.ndarray | None, size: tuple[int, int]) -> np.ndarray:
+    return np.full((*size, 3), _GREY, np.uint8) if photo is None else photo
 
 
 def _thumbnail(result: PartSegmentation, image: np.ndarray) -> sheet.Thumbnail:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 from PIL import Image
 
 from partdino.files import atomic_path
@@ -30,7 +29,7 @@ class LabelWriter:
     def __init__(self, out: Path) -> None:
         self._folder = out / "labels"
 
-    def add(self, result: PartSegmentation, image: np.ndarray) -> None:
+    def add(self, result: PartSegmentation) -> None:
         """Write one label map; raises `OutputError`."""
         indexed = Image.fromarray(result.label_map)
         # The whole palette even for few parts: Pillow would pack fewer colours into fewer than
@@ -38,6 +37,3 @@ class LabelWriter:
         indexed.putpalette(part_colours().tobytes())
         with atomic_path(self._folder / f"{result.name}.png") as temporary:
             indexed.save(temporary, "PNG", compress_level=_COMPRESSION_LEVEL)
-
-    def close(self) -> None:
-        """Nothing is left to write."""

@@ -36,6 +36,3 @@ class OverlayWriter:
         with atomic_path(self._folder / f"{result.name}.jpg") as temporary:
             # Full-resolution colour: subsampling would smear the boundaries.
             Image.fromarray(overlay).save(temporary, "JPEG", quality=_QUALITY, subsampling=0)
-
-    def close(self) -> None:
-        """Nothing is left to write."""

@@ -6,8 +6,6 @@ import csv
 import io
 from pathlib import Path
 
-import numpy as np
-
 from partdino.files import atomic_path
 from partdino.result import PartGeometry, PartSegmentation
 from partdino.writers.spool import Spool
@@ -40,7 +38,7 @@ class PartsTableWriter:
         self._rows = Spool(out)
         self._rows.write(_csv_text([HEADER]))
 
-    def add(self, result: PartSegmentation, image: np.ndarray) -> None:
+    def add(self, result: PartSegmentation) -> None:
         """Append one image's rows; raises `OutputError`."""
         self._rows.write(_csv_text([_row(result, geometry) for geometry in result.parts]))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import fields
@@ -14,7 +15,7 @@ import pytest
 
 from partdino import segmentation
 from partdino.config import Options, read_config, validate
-from partdino.errors import ConfigError, PartDinoError
+from partdino.errors import ConfigError, PartDinoError, Stopped
 from partdino.version import __version__
 
 COMMAND = "from partdino.cli.main import main; main()"
@@ -178,7 +179,8 @@ def test_missing_arguments_are_usage_errors(partdino, missing):
     ("error", "code", "said"),
     [
         (PartDinoError("no such\nluck"), 2, "error: no such luck\n"),
-        (KeyboardInterrupt(), 130, "error: interrupted\n"),
+        (Stopped(signal.SIGINT), 130, "error: interrupted\n"),
+        (Stopped(signal.SIGTERM, "1 of 2"), 143, "error: interrupted: 1 of 2\n"),
     ],
 )
 def test_what_ends_a_run_is_one_line(partdino, monkeypatch, tmp_path, error, code, said):

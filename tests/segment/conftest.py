@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import torch
-from segment_runs import SMALL, flags
-from threadpoolctl import threadpool_limits
-
-import partdino.features
+from segment_runs import SMALL, flags, quick_backbone
 
 
 @pytest.fixture(scope="session", autouse=True)
 def quick() -> Iterator[None]:
-    """Load a backbone once, and leave the other cores to other tests."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with pytest.MonkeyPatch.context() as patch, threadpool_limits(1):
-        patch.setattr(
-            partdino.features, "load_backbone", lru_cache(partdino.features.load_backbone)
-        )
+    """Load a backbone once."""
+    with quick_backbone():
         yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")

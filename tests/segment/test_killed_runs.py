@@ -1,78 +1,67 @@
-"""Runs that end before their end: nothing is half written, and `--resume` completes them."""
+"""Runs with workers that end before their end: in one line, and `--resume` completes them.
+
+What is left by kills at other moments is tested in `tests/store/test_store_killed.py`.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
+import subprocess
 
-import numpy as np
 import pytest
-from PIL import Image
-from segment_runs import SMALL, files, flags, label_bytes, process
+from segment_runs import SMALL, content, files, flags, label_bytes, process
 
 from partdino.store import DescriptionStore
 
-# Does something instead of putting the n-th file of a kind in its place.
-AT_FILE = """
+# Does something instead of storing the third description.
+AT_THE_THIRD = """
 import os, signal
-put, seen = os.replace, []
-def replace(source, target):
-    seen.extend([target] * str(target).endswith({suffix!r}))
-    if len(seen) == {number}:
+from partdino.store import DescriptionStore
+os.setsid()
+write, seen = DescriptionStore.write, []
+def instead(store, key, description):
+    seen.append(key)
+    if len(seen) == 3:
         {action}
-    put(source, target)
-os.replace = replace
+    write(store, key, description)
+DescriptionStore.write = instead
 """
 KILL = "os.kill(os.getpid(), signal.SIGKILL)"
 CTRL_C = "os.killpg(0, signal.SIGINT)"
+TERMINATE = "os.kill(os.getpid(), signal.SIGTERM)"
 
 
-def check_whole(out) -> None:
-    """All descriptions and pictures but temporary ones can be read to their end."""
-    for name in files(out):
-        if "/.partdino-" in f"/{name}":
-            continue
-        if name.endswith(".npz"):
-            with np.load(out / name) as arrays:
-                assert all(array.size for array in arrays.values())
-        elif name.endswith((".png", ".jpg")):
-            Image.open(out / name).load()
-
-
-@pytest.mark.parametrize(
-    ("suffix", "number", "workers"),
-    [(".npz", 3, 1), (".jpg.png", 4, 0)],
-)
-def test_a_killed_run_resumes_to_identical_labels(
-    segment, photo_folder, finished_run, tmp_path, suffix, number, workers
-):
-    before = AT_FILE.format(suffix=suffix, number=number, action=KILL)
-    options = flags({**SMALL, "workers": workers})
-    child = process("segment", photo_folder, "--out", tmp_path, *options, before=before)
+def ended(photo_folder, out, action: str) -> tuple[subprocess.Popen, str]:
+    """Run `partdino segment` with a worker until it ends itself; return it and what it said."""
+    options = flags({**SMALL, "workers": 1})
+    before = AT_THE_THIRD.format(action=action)
+    child = process("segment", photo_folder, "--out", out, *options, before=before)
     # The pipes close when the workers have ended too.
-    child.communicate(timeout=120)
-    assert child.returncode == -signal.SIGKILL
-    check_whole(tmp_path)
-    kept = [name for name in files(tmp_path) if name.endswith(".npz") and "/.partdino-" not in name]
-    assert len(kept) == (number - 1 if suffix == ".npz" else 8)
-    assert not (tmp_path / "run.json").exists()
+    _, stderr = child.communicate(timeout=120)
+    return child, stderr
 
+
+def test_a_killed_run_resumes_to_identical_results(segment, photo_folder, finished_run, tmp_path):
+    child, _ = ended(photo_folder, tmp_path, KILL)
+    assert child.returncode == -signal.SIGKILL
+    assert not (tmp_path / "run.json").exists()
     result = segment(photo_folder, tmp_path, "--resume")
     assert result.code == 0, result.stderr
-    assert f"{len(kept)} images are described already" in result.stderr
-    assert label_bytes(tmp_path) == label_bytes(finished_run)
-    assert files(tmp_path) == files(finished_run)
-    assert (tmp_path / "coco.json").read_bytes() == (finished_run / "coco.json").read_bytes()
+    assert "2 images are described already" in result.stderr
+    assert content(tmp_path, "run.json") == content(finished_run, "run.json")
 
 
-def test_ctrl_c_is_one_line_and_resumes(segment, photo_folder, finished_run, tmp_path):
-    before = "import os\nos.setsid()" + AT_FILE.format(suffix=".npz", number=3, action=CTRL_C)
-    options = flags({**SMALL, "workers": 1})
-    child = process("segment", photo_folder, "--out", tmp_path, *options, before=before)
-    _, stderr = child.communicate(timeout=120)
-    assert child.returncode == 130
-    assert stderr.splitlines()[-1] == "error: interrupted"
+@pytest.mark.parametrize(("action", "code"), [(CTRL_C, 130), (TERMINATE, 143)])
+def test_a_signal_is_one_line_and_resumes(
+    segment, photo_folder, finished_run, tmp_path, action, code
+):
+    child, stderr = ended(photo_folder, tmp_path, action)
+    assert child.returncode == code
+    assert stderr.splitlines()[-1] == (
+        "error: interrupted: 2 of 8 images have features; go on with --resume"
+    )
     assert "Traceback" not in stderr
     assert not any("/.partdino-" in name for name in files(tmp_path))
     assert segment(photo_folder, tmp_path, "--resume").code == 0

@@ -23,7 +23,7 @@ def test_the_folder_holds_every_output_and_nothing_else(finished_run):
     expected = [f"labels/{name}.png" for name in NAMES]
     expected += [f"overlays/{name}.jpg" for name in NAMES]
     expected += ["coco.json", "config.yaml", "contact_sheet.jpg", "failures.csv"]
-    expected += ["parts.csv", "parts.safetensors", "run.json"]
+    expected += ["parts.csv", "parts.safetensors", "results.jsonl", "run.json"]
     assert files(finished_run) == sorted(expected)
 
 
@@ -96,7 +96,9 @@ def test_pictures_open_at_a_sensible_size(finished_run, photo_folder):
 def test_run_json_tells_what_was_done(finished_run):
     run = json.loads((finished_run / "run.json").read_text())
     assert run["version"] == __version__
-    assert run["counts"] == {"images": 8, "labelled": 8, "failed": 0, "without_foreground": 0}
+    nothing_odd = {"failed": 0, "without_foreground": 0, "without_photo": 0}
+    assert run["counts"] == {"images": 8, "labelled": 8, **nothing_odd}
+    assert run["parts"] == {"asked": PARTS, "found": PARTS}
     assert run["weights"]["backbone"] == run["options"]["backbone"] == "efficientnet-lite2"
     assert len(run["weights"]["sha256"]) == 64
     assert set(run["options"]) == set(OPTION_NAMES)
@@ -114,8 +116,9 @@ def test_no_failures_leave_a_header(finished_run):
 def test_the_model_is_tensors_and_its_configuration(finished_run):
     with safe_open(finished_run / "parts.safetensors", framework="numpy") as file:
         document = json.loads(file.metadata()["partdino"])
-        centroids = file.get_tensor("centroids")
-    assert len(centroids) == document["options"]["parts"] == PARTS
+        centroids, parts = file.get_tensor("centroids"), file.get_tensor("parts")
+    assert len(centroids) == len(parts)
+    assert list(np.unique(parts)) == list(range(document["options"]["parts"]))
     run = json.loads((finished_run / "run.json").read_text())
     assert document["weights_sha256"] == run["weights"]["sha256"]
     assert document["options"].items() <= run["options"].items()

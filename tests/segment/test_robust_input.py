@@ -158,6 +158,7 @@ def test_odd_photos_get_a_label_map_of_their_size(run, name):
 def test_photos_of_one_colour_are_reported_not_dropped(run):
     document = json.loads((run.out / "run.json").read_text())
     assert {"black.png", "red.jpg"} <= set(document["without_foreground"])
+    assert document["without_photo"] == []
     assert "no foreground in" in run.stderr
     assert not label_map(run.out, "black.png").any() and not label_map(run.out, "red.jpg").any()
 
@@ -255,6 +256,8 @@ def test_more_parts_than_regions(segment, photo_folder, tmp_path):
     assert set(np.unique(labels)) == set(range(found + 1))
     categories = json.loads((tmp_path / "coco.json").read_text())["categories"]
     assert [category["name"] for category in categories][-1] == "part_200"
+    run = json.loads((tmp_path / "run.json").read_text())
+    assert run["parts"] == {"asked": 200, "found": found}
 
 
 @pytest.mark.parametrize("foreground", ["auto", "none"])

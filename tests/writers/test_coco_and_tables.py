@@ -23,7 +23,7 @@ def _results(make_result) -> list:
 
 def _write(writer, results, make_photo) -> None:
     for result in results:
-        writer.add(result, make_photo(result.label_map.shape))
+        writer.add(result)
     writer.close()
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,8 @@ def test_renders_any_number_of_images_and_parts(
     for index in range(num_images):
         size = SIZES[index % len(SIZES)]
         name = NAMES[index % len(NAMES)]
-        writer.add(make_result(name, size, num_parts, index), make_photo(size, index))
+        photo = make_photo(size, index)
+        writer.add(make_result(name, size, num_parts, index), partial(np.copy, photo))
     writer.close()
     drawn = _sheet(tmp_path)
     assert drawn.width == 2000
@@ -49,7 +51,7 @@ def test_the_images_shown_and_the_examples_are_bounded(
     photo = make_photo((16, 16))
     for index in range(300):
         label_map = np.full((16, 16), 1 + index % 60, np.uint8)
-        writer.add(make_result(str(index), num_parts=60, label_map=label_map), photo)
+        writer.add(make_result(str(index), num_parts=60, label_map=label_map), lambda: photo)
     writer.close()
     thumbnails, num_images, num_parts, rows = (drawn[index] for index in range(4))
     assert (len(thumbnails), num_images, num_parts) == (60, 300, 60)
@@ -72,7 +74,7 @@ def test_the_most_typical_examples_come_first_and_once_an_image(
     label_map = np.ones((8, 8), np.uint8)
     for rank in order:
         result = make_result(str(rank), label_map=label_map, typicality=1 - rank / 50)
-        writer.add(result, make_photo((8, 8)))
+        writer.add(result, lambda: make_photo((8, 8)))
     (row,) = writer._rows()
     assert row.examples == [(str(rank), 1) for rank in range(sheet.EXAMPLES)]
     assert (row.num_images, row.area_fraction) == (40, 1)
@@ -102,9 +104,29 @@ def test_windows_stay_inside_the_image() -> None:
 def test_images_without_parts_are_shown(make_result, tmp_path: Path) -> None:
     writer = ContactSheetWriter(tmp_path)
     grey = np.full((32, 32, 3), 128, np.uint8)
-    writer.add(make_result(label_map=np.zeros((32, 32), np.uint8)), grey)
+    writer.add(make_result(label_map=np.zeros((32, 32), np.uint8)), lambda: grey)
     writer.close()
     assert _sheet(tmp_path).height > 300
+
+
+def test_a_lost_photo_is_shown_in_grey(make_result, tmp_path: Path) -> None:
+    sheets = []
+    for name, photo in (("lost", None), ("grey", np.full((24, 32, 3), 128, np.uint8))):
+        writer = ContactSheetWriter(tmp_path / name)
+        writer.add(make_result(size=(24, 32)), lambda photo=photo: photo)
+        writer.close()
+        sheets.append((tmp_path / name / "contact_sheet.jpg").read_bytes())
+    assert sheets[0] == sheets[1]
+
+
+def test_only_photos_that_are_shown_are_read(make_result, make_photo, tmp_path: Path) -> None:
+    read = []
+    writer = ContactSheetWriter(tmp_path)
+    for index in range(400):
+        result = make_result(str(index), label_map=np.ones((8, 8), np.uint8), typicality=0.5)
+        writer.add(result, lambda index=index: read.append(index) or make_photo((8, 8)))
+    # All of the first 120, of which every second is dropped then, and so on.
+    assert len(read) == len(set(read)) == 120 + 60 + 40
 
 
 def test_no_image_gives_no_sheet(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def test_label_png_reads_back_as_the_label_map(
     make_result, make_photo, tmp_path: Path, num_parts: int, size: tuple[int, int]
 ) -> None:
     result = make_result(NAME, size, num_parts)
-    LabelWriter(tmp_path).add(result, make_photo(size))
+    LabelWriter(tmp_path).add(result)
     with Image.open(tmp_path / "labels" / f"{NAME}.png") as image:
         assert image.mode == "P"
         assert np.array_equal(np.array(image), result.label_map)
@@ -30,7 +30,7 @@ def test_label_png_reads_back_as_the_label_map(
 def test_label_png_has_eight_bits_whatever_the_number_of_parts(
     make_result, make_photo, tmp_path: Path
 ) -> None:
-    LabelWriter(tmp_path).add(make_result(num_parts=2), make_photo())
+    LabelWriter(tmp_path).add(make_result(num_parts=2))
     header = (tmp_path / "labels" / "bird.jpg.png").read_bytes()[:26]
     assert tuple(header[24:26]) == (8, 3)  # bit depth, indexed colour
 

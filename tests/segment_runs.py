@@ -1,15 +1,25 @@
-"""What the tests of `partdino segment` share: small options, and how to read its output folder."""
+"""What tests of whole runs share: small options, and how to read and end what a run writes."""
 
 from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+import pytest
+import torch
 from PIL import Image
+from threadpoolctl import threadpool_limits
+
+import partdino.features
 
 PARTS = 4
 # The embedded backbone at a size that keeps a run of eight photos near a second.
@@ -24,6 +34,19 @@ SMALL = {
 _COMMAND = "from partdino.cli.main import main; main()"
 
 
+@contextmanager
+def quick_backbone() -> Iterator[None]:
+    """Load a backbone once, and leave the other cores to other tests."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch, threadpool_limits(1):
+        patch.setattr(
+            partdino.features, "load_backbone", lru_cache(partdino.features.load_backbone)
+        )
+        yield
+    torch.set_num_threads(threads)
+
+
 def flags(options: dict[str, object]) -> list[str]:
     """Return options by field name as command-line flags."""
     named = ((f"--{name.replace('_', '-')}", str(value)) for name, value in options.items())
@@ -36,10 +59,47 @@ def process(*arguments: object, before: str = "") -> subprocess.Popen:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def forked(run: Callable[[], object], inside: Path, at: int, action: Callable[[], object]) -> int:
+    """Do something in a fork of this process before it changes its `at`-th file in a folder.
+
+    Returns the exit code of the fork; negative: the signal that ended it.
+    """
+    child = os.fork()
+    if child == 0:
+        _before_change(inside, at, action)
+        os._exit(run().code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def kill() -> None:
+    """End this process as nothing can prevent."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _before_change(inside: Path, at: int, action: Callable[[], object]) -> None:
+    changes = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link"}
+    seen = 0
+
+    def hook(event: str, arguments: tuple) -> None:
+        nonlocal seen
+        if event in changes and str(arguments[0]).startswith(str(inside)):
+            reads = event == "open" and not arguments[2] & (os.O_WRONLY | os.O_RDWR)
+            seen += not reads
+            if seen == at and not reads:
+                action()
+
+    sys.addaudithook(hook)
+
+
 def files(folder: Path) -> list[str]:
     """Return the paths of all files in a folder, hidden ones too."""
     paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return sorted(paths)
+
+
+def content(folder: Path, *without: str) -> dict[str, bytes]:
+    """Return the content of every file in a folder by its path."""
+    return {name: (folder / name).read_bytes() for name in files(folder) if name not in without}
 
 
 def label_bytes(out: Path) -> dict[str, bytes]:

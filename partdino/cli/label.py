@@ -1,0 +1,49 @@
+"""``partdino label``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from partdino.cli.console import Reporter
+from partdino.cli.segment import report_run
+
+
+def label(
+    stores: Annotated[
+        list[Path],
+        typer.Argument(metavar="STORE", help="Of partdino features: one, or those of all shards."),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")],
+    model: Annotated[Path, typer.Option("--model", "-m", help="Of partdino fit.")],
+    shard: Annotated[
+        str, typer.Option(metavar="I/N", help="Only the I-th of N shares of the images.")
+    ] = "1/1",
+    workers: Annotated[
+        int, typer.Option(min=0, max=256, help="Processes beside this one.", show_default=True)
+    ] = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the results in --out.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the unfinished run in --out.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print run.json on stdout.")] = False,
+) -> None:
+    """Label the photos of a feature store: the last step of segment.
+
+    A photo that is not where it was any more costs its overlay, not its label map.
+
+    Exit code: 0 all images labelled, 1 some failed (failures.csv), 2 nothing done.
+    """
+    from partdino.existing import Existing
+    from partdino.shard import Shard
+    from partdino.steps.label import label_stores
+
+    reporter = Reporter(quiet)
+    existing = Existing.of(overwrite, resume)
+    run = label_stores(stores, out, model, reporter, Shard.parse(shard), existing, workers)
+    report_run(run, out, reporter, as_json)

@@ -1,0 +1,78 @@
+"""`partdino fit`: a feature store to a fitted model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from partdino.config import FITTING_OPTIONS, OPTION_NAMES, Options, refuse_unknown, validate
+from partdino.errors import ConfigError, OutputError
+from partdino.fitting import fit_model
+from partdino.model import PartModel
+from partdino.reporting import Reporter, RunLog
+from partdino.store import FeatureStore, Header, open_stores
+
+
+def make_model(
+    stores: Sequence[Path],
+    out: Path,
+    given: Mapping[str, Any],
+    reporter: Reporter,
+    overwrite: bool = False,
+) -> PartModel:
+    """Fit the parts of a store and write the model.
+
+    Parameters
+    ----------
+    stores
+        The store, or those of all shards.
+    out
+        The model file.
+    given
+        Values of `FITTING_OPTIONS` by name; others are left out of account.
+    reporter
+        Where to say what happens.
+    overwrite
+        Whether a file in the way is replaced.
+
+    Raises
+    ------
+    PartDinoError
+        There is no model.
+    """
+    if out.exists() and not overwrite:
+        raise OutputError(f"{out} exists; pass --overwrite to replace it, or another --out")
+    header = Header.read(stores[0])
+    options = _options(header, given)
+    model = fit_store(open_stores(stores), options, RunLog(reporter))
+    model.save(out)
+    return model
+
+
+def fit_store(store: FeatureStore, options: Options, log: RunLog) -> PartModel:
+    """Fit the parts of a store; `options` have every "auto" resolved."""
+    start = time.perf_counter()
+    model = fit_model(store, store.keys, options, store.header.weights["sha256"])
+    log.seconds["fit"] = time.perf_counter() - start
+    found = len(model.parts)
+    if found < options.parts:
+        log.reporter.warn(
+            f"there are only {found} distinct foreground regions for {options.parts} parts"
+        )
+    return model
+
+
+def _options(header: Header, given: Mapping[str, Any]) -> Options:
+    refuse_unknown(given, OPTION_NAMES, "options")
+    values = {name: value for name, value in given.items() if name in FITTING_OPTIONS}
+    own = "masks" if header.options["masks"] else None
+    if (asked := values.get("foreground", own)) != own and "masks" in (asked, own):
+        raise ConfigError(
+            f"--foreground {asked}: masks are read by partdino features --masks, "
+            f"and these features were made {'with' if own else 'without'} them"
+        )
+    if own:
+        values["foreground"] = own
+    return validate({**header.options, **values})

@@ -1,0 +1,203 @@
+"""What does not fit together, is missing or damaged: one line, and nothing is changed."""
+
+from __future__ import annotations
+
+import json
+import resource
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+from segment_runs import content, forked
+
+from partdino.errors import ConfigError
+from partdino.shard import Shard
+
+
+def refused(result, *said: str) -> None:
+    assert (result.code, result.stdout) == (2, "")
+    assert result.stderr.splitlines()[-1].startswith("error: ")
+    assert "Traceback" not in result.stderr and "unexpected" not in result.stderr
+    for text in said:
+        assert text in result.stderr.splitlines()[-1], result.stderr
+
+
+@pytest.fixture
+def copy(store, tmp_path) -> Path:
+    """A store that may be changed."""
+    return shutil.copytree(store, tmp_path / "copy")
+
+
+def change_header(folder: Path, **values: object) -> None:
+    path = folder / "store.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+def test_what_is_no_store(fit, copy, tmp_path, photo_folder):
+    for folder in (photo_folder, tmp_path / "missing", tmp_path):
+        refused(fit(tmp_path / "m", folder), str(folder), "is not a feature store")
+    for text in ("{", "[]", '{"format": "other"}', '{"format": "partdino feature store"}'):
+        (copy / "store.json").write_text(text)
+        refused(fit(tmp_path / "m", copy), "is not a feature store")
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_store_of_another_version(fit, features, copy, tmp_path):
+    change_header(copy, schema=99, version="9.9")
+    before = content(copy)
+    refused(fit(tmp_path / "m", copy), "Part-DINO 9.9 (schema 99, here 1)", "--overwrite")
+    refused(features(copy, "--resume"), "Part-DINO 9.9")
+    assert content(copy) == before
+    change_header(copy, schema=1)
+    refused(features(copy, "--resume"), "another version ('9.9'")
+
+
+@pytest.mark.parametrize(("option", "value"), [("region_size", 160), ("image_size", 256)])
+def test_another_configuration(features, copy, option, value):
+    before = content(copy)
+    refused(features(copy, "--resume", **{option: value}), f"another {option}", "--overwrite")
+    assert content(copy) == before
+
+
+def test_a_store_in_the_way(features, copy, tmp_path):
+    before = content(copy)
+    refused(features(copy), "holds a feature store", "--resume", "--overwrite")
+    (tmp_path / "diary.txt").write_text("mine")
+    for flag in ("--resume", "--overwrite"):
+        refused(features(tmp_path, flag), "holds files of something else")
+    assert content(copy) == before
+
+
+def test_overwriting_leaves_nothing_of_the_old(features, store, copy):
+    change_header(copy, schema=99)
+    (copy / "blocks" / "000007.json").write_text("{}")
+    assert features(copy, "--overwrite").code == 0
+    assert content(copy) == content(store)
+
+
+def test_missing_and_double_shards(fit, partdino, shards, tmp_path):
+    one, two = shards
+    refused(fit(tmp_path / "m", one), "is one of 2 shards; add shard 2/2")
+    refused(fit(tmp_path / "m", two), "add shard 1/2")
+    refused(partdino("merge", tmp_path / "x", one), "add shard 2/2")
+    refused(fit(tmp_path / "m", one, two, two), "are both shard 2/2")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_shards_of_different_runs(fit, features, shards, store, tmp_path, photo_folder):
+    refused(fit(tmp_path / "m", shards[0], store), "shard 1/2", "is shard 1/1")
+    other = tmp_path / "other"
+    assert features(other, "--shard", "2/2", region_size=160).code == 0
+    refused(
+        fit(tmp_path / "m", shards[0], other), "not shards of one run", "region_size 128 and 160"
+    )
+    photo = photo_folder / "animal_0000.jpg"
+    assert features(other, "--shard", "2/2", "--overwrite", photos=photo).code == 0
+    refused(fit(tmp_path / "m", shards[0], other), "not shards of one run", "images 8 and 1")
+
+
+def test_merging_does_not_mix_nor_overwrite(partdino, shards, store, labelled, tmp_path):
+    out = shutil.copytree(store, tmp_path / "out")
+    refused(partdino("merge", out, *shards), "--overwrite")
+    assert content(out) == content(store)
+    assert partdino("merge", out, *shards, "--overwrite").code == 0
+    assert content(out) == content(store)
+    (out / "notes.txt").write_text("mine")
+    refused(partdino("merge", out, *shards, "--overwrite"), "files of something else")
+    assert (out / "notes.txt").read_text() == "mine"
+    refused(partdino("merge", tmp_path, *shards, "--overwrite"), "files of something else")
+    refused(partdino("merge", tmp_path / "x", labelled, shards[0]), str(shards[0]))
+
+
+def damage(path: Path, how: str) -> None:
+    data = bytearray(path.read_bytes())
+    if how == "one bit":
+        data[-1] ^= 1
+    elif how == "half":
+        del data[len(data) // 2 :]
+    path.unlink()
+    if how != "missing":
+        path.write_bytes(data)
+
+
+@pytest.mark.parametrize("how", ["one bit", "half", "missing"])
+def test_a_damaged_block_is_named_and_made_again(
+    fit, label, features, partdino, store, copy, tmp_path, how
+):
+    block = copy / "blocks" / "000001.safetensors"
+    damage(block, how)
+    for result in (
+        fit(tmp_path / "m", copy),
+        label(tmp_path / "out", copy),
+        partdino("merge", tmp_path / "x", copy),
+    ):
+        refused(result, str(block), "is damaged")
+    assert not (tmp_path / "m").exists() and not (tmp_path / "x").exists()
+    block.unlink(missing_ok=True)
+    result = features(copy, "--resume")
+    assert "Resuming: 4 images are described already." in result.stderr
+    assert content(copy) == content(store)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", None])
+def test_a_damaged_or_missing_index(fit, copy, tmp_path, text):
+    index = copy / "blocks" / "000000.json"
+    index.unlink()
+    if text is not None:
+        index.write_text(text)
+    said = "is unfinished: 1 of its 2 blocks are missing" if text is None else "is damaged"
+    refused(fit(tmp_path / "m", copy), said)
+
+
+def test_a_model_of_other_features(features, label, store, tmp_path):
+    assert features(tmp_path / "store", region_size=160).code == 0
+    result = label(tmp_path / "out", tmp_path / "store")
+    refused(result, "fitted with region_size 128, and the store was made with 160")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_model_in_the_way(fit, store, model, tmp_path):
+    path = Path(shutil.copy(model, tmp_path))
+    refused(fit(path, store, parts=3), "--overwrite")
+    assert path.read_bytes() == model.read_bytes()
+    assert fit(path, store, parts=3, more=("--overwrite",)).code == 0
+    assert path.read_bytes() != model.read_bytes()
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "1", "1/0", "a/b", "-1/2", "1/2/3"])
+def test_a_shard_that_is_none(text):
+    with pytest.raises(ConfigError, match=f"--shard {text}: pass i/n"):
+        Shard.parse(text)
+
+
+@pytest.mark.parametrize(("length", "count"), [(0, 3), (1, 3), (7, 3), (12, 5)])
+def test_shares_are_even_and_make_the_whole(length, count):
+    items = range(length)
+    shares = [Shard(number, count).share(items) for number in range(1, count + 1)]
+    assert [item for share in shares for item in share] == list(items)
+    assert {len(share) for share in shares} <= {length // count, length // count + 1}
+
+
+def test_a_full_disk_costs_nothing_that_was_done(features, store, tmp_path, capfd):
+    out = tmp_path / "store"
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    # From some image on no file can be longer than 1,000 bytes.
+    code = forked(lambda: show(features(out)), out, 30, limit)
+    assert code == 2
+    said = capfd.readouterr().out.splitlines()[-1]
+    assert said.startswith(f"error: cannot write {out}") and "File too large" in said
+    kept = len(list((out / "journal").rglob("*.safetensors")))
+    assert 0 < kept < 8 and not list(out.rglob(".partdino-*"))
+    result = features(out, "--resume")
+    assert f"Resuming: {kept} images are described already." in result.stderr
+    assert content(out) == content(store)
+
+
+def show(result):
+    print(result.stderr, end="", flush=True)
+    return result

@@ -1,0 +1,120 @@
+"""The steps of a run one by one, and in shards: the same bytes as a single run."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+import pytest
+from segment_runs import SMALL, content, failures, files, flags
+
+TIMES = ("seconds", "seconds_total")
+
+
+def run_without_times(out, *without: str) -> dict:
+    run = json.loads((out / "run.json").read_text())
+    return {key: value for key, value in run.items() if key not in (*TIMES, *without)}
+
+
+def test_segment_is_the_three_steps_in_one(partdino, photo_folder, labelled, tmp_path):
+    result = partdino("segment", photo_folder, "--out", tmp_path, "--batch-size", 1, *flags(SMALL))
+    assert result.code == 0, result.stderr
+    assert content(tmp_path, "run.json") == content(labelled, "run.json")
+    other = ("model", "fingerprint")
+    assert run_without_times(tmp_path, *other) == run_without_times(labelled, *other)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_merged_features_are_those_of_a_single_run(
+    features, partdino, store, fit, model, tmp_path, count
+):
+    shards = [tmp_path / str(number) for number in range(1, count + 1)]
+    for number, shard in enumerate(shards, 1):
+        assert features(shard, "--shard", f"{number}/{count}").code == 0
+    result = partdino("merge", tmp_path / "merged", *reversed(shards))
+    assert result.code == 0, result.stderr
+    assert content(tmp_path / "merged") == content(store)
+    assert fit(tmp_path / "model", *reversed(shards)).code == 0
+    assert (tmp_path / "model").read_bytes() == model.read_bytes()
+
+
+def test_merged_labels_are_those_of_a_single_run(partdino, label, labelled, shards, tmp_path):
+    outs = [tmp_path / str(number) for number in (1, 2, 3)]
+    for number, out in enumerate(outs, 1):
+        result = label(out, *shards, more=("--shard", f"{number}/3"))
+        assert result.code == 0, result.stderr
+        assert not set(files(out / "labels")) & set(files(outs[number - 2] / "labels"))
+    result = partdino("merge", tmp_path / "merged", *reversed(outs), "--workers", 1)
+    assert result.code == 0, result.stderr
+    assert content(tmp_path / "merged", "run.json") == content(labelled, "run.json")
+    assert run_without_times(tmp_path / "merged") == run_without_times(labelled)
+
+
+def test_merging_keeps_failures_in_their_order(
+    features, fit, label, partdino, photo_folder, tmp_path
+):
+    photos = tmp_path / "photos"
+    shutil.copytree(photo_folder, photos)
+    for name in ("animal_0001.jpg", "animal_0006.jpg"):
+        (photos / name).write_text("no image")
+    assert features(tmp_path / "store", photos=photos).code == 1
+    assert fit(tmp_path / "model", tmp_path / "store").code == 0
+    for out, shard in (("whole", "1/1"), ("one", "1/2"), ("two", "2/2")):
+        more = ("--shard", shard)
+        assert label(tmp_path / out, tmp_path / "store", model=tmp_path / "model", more=more).code
+    assert set(failures(tmp_path / "one")) == {"animal_0001.jpg"}
+    result = partdino("merge", tmp_path / "merged", tmp_path / "one", tmp_path / "two")
+    assert result.code == 1 and "2 images failed" in result.stderr
+    assert content(tmp_path / "merged", "run.json") == content(tmp_path / "whole", "run.json")
+    assert run_without_times(tmp_path / "merged") == run_without_times(tmp_path / "whole")
+
+
+def test_a_lost_photo_costs_its_overlay_alone(features, label, labelled, photo_folder, tmp_path):
+    photos = tmp_path / "photos"
+    shutil.copytree(photo_folder, photos)
+    assert features(tmp_path / "store", photos=photos).code == 0
+    (photos / "animal_0002.jpg").unlink()
+    result = label(tmp_path / "out", tmp_path / "store")
+    assert result.code == 0
+    assert "1 photos cannot be read any more, so they have no overlay: animal_0002.jpg" in (
+        result.stderr
+    )
+    lost = set(files(labelled)) - set(files(tmp_path / "out"))
+    assert lost == {"overlays/animal_0002.jpg.jpg"}
+    for name in ("coco.json", "parts.csv", "labels/animal_0002.jpg.png"):
+        assert (tmp_path / "out" / name).read_bytes() == (labelled / name).read_bytes()
+    assert run_without_times(tmp_path / "out")["without_photo"] == ["animal_0002.jpg"]
+
+
+def test_masks_are_read_with_the_features(features, fit, label, photo_folder, tmp_path):
+    masks = photo_folder.parent / "labels"
+    store, model = tmp_path / "store", tmp_path / "model"
+    assert features(store, masks=masks).code == 0
+    assert fit(model, store).code == 0
+    assert label(tmp_path / "out", store, model=model).code == 0
+    assert run_without_times(tmp_path / "out")["options"]["masks"] == str(masks)
+    result = fit(tmp_path / "other", store, more=("--foreground", "none"))
+    assert (result.code, result.stderr.count("\n")) == (2, 1)
+    assert "made with them" in result.stderr
+
+
+def test_a_store_grows_with_its_collection(features, photo_folder, store, tmp_path):
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    names = sorted(os.listdir(photo_folder))
+    for chosen in (names[1::2], names):
+        for name in chosen:
+            shutil.copy2(photo_folder / name, photos / name)
+        result = features(tmp_path / "store", "--resume", photos=photos)
+        assert result.code == 0
+    assert "Resuming: 4 images are described already." in result.stderr
+    found, expected = content(tmp_path / "store"), content(store)
+    paths = (str(photos).encode(), str(photo_folder).encode())
+    assert {name: data.replace(*paths) for name, data in found.items()} == expected
+
+
+def test_resuming_what_is_finished_changes_nothing(features, store, tmp_path):
+    out = shutil.copytree(store, tmp_path / "store")
+    assert features(out, "--resume").code == 0
+    assert content(out) == content(store)
