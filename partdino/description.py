@@ -181,16 +181,16 @@ def _on_device(
     pool: WorkerPool | None,
     pooling: Callable[[_Draft], ImageDescription],
 ) -> Iterator[Outcome[ImageDescription]]:
-    outcomes = through("decode", _decoder(backbone, options), _begin(sources), pool)
-    size = options.batch_size
     detect, extract = partial(_detect, options=options), partial(_extract, backbone=backbone)
-    stages = [
-        BatchStage("boundaries", detect, lambda draft: draft.image.shape, size),
-        BatchStage("features", extract, lambda draft: draft.input_image.shape, size),
-    ]
-    outcomes = in_batches(stages, outcomes)
-    stages = {"regions": partial(_cut, options=options), "pooling": pooling}
-    return through_all(stages, outcomes, pool)
+    size = options.batch_size
+    here = [BatchStage("features", extract, lambda draft: draft.input_image.shape, size)]
+    after = {"regions": partial(_cut, options=options), "pooling": pooling}
+    if options.boundaries == "hed":
+        here.append(BatchStage("boundaries", detect, lambda draft: draft.image.shape, size))
+    else:
+        after = {"boundaries": partial(_alone, function=detect), **after}
+    outcomes = through("decode", _decoder(backbone, options), _begin(sources), pool)
+    return through_all(after, in_batches(here, outcomes), pool)
 
 
 def _begin(sources: Iterable[Source]) -> Iterator[Outcome[Source]]:

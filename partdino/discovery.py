@@ -39,9 +39,6 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
     same file once. An image that cannot be read is left out with a warning and listed in
     `failures_`. Arrays are named ``image_000000``.. by their place.
 
-    With `workers` above 0, a script calls this under ``if __name__ == "__main__":``, as everything
-    that starts processes.
-
     Attributes
     ----------
     model_ : PartModel

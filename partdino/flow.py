@@ -34,6 +34,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 _FEW = 4  # so many images take no longer here than worker processes take to start
+_AHEAD = 4  # outcomes a worker that are in a pool at a time, which bounds the memory
 
 
 @dataclass(frozen=True)
@@ -122,17 +123,15 @@ def through(
     function: Callable[[Any], Any],
     outcomes: Iterable[Outcome],
     pool: WorkerPool | None = None,
-    ahead: int | None = None,
 ) -> Iterator[Outcome]:
     """Put outcomes through one stage; see `through_all`."""
-    return through_all({stage: function}, outcomes, pool, ahead)
+    return through_all({stage: function}, outcomes, pool)
 
 
 def through_all(
     stages: Mapping[str, Callable[[Any], Any]],
     outcomes: Iterable[Outcome],
     pool: WorkerPool | None = None,
-    ahead: int | None = None,
 ) -> Iterator[Outcome]:
     """Put outcomes through stages, each through all in one process, and yield them in their order.
 
@@ -146,9 +145,6 @@ def through_all(
     pool
         Where the stages run; None is this process, which also takes what is too little to start
         processes for.
-    ahead
-        The most outcomes that are in the pool at a time, which bounds the memory; None is four a
-        worker.
     """
     outcomes = iter(outcomes)
     first = [] if pool is None else list(islice(outcomes, _FEW))
@@ -157,8 +153,7 @@ def through_all(
         yield from (_attempt_all(stages, outcome) for outcome in outcomes)
         return
     function = partial(_attempt_all, stages)
-    ahead = ahead or 4 * pool.workers
-    for outcome, future in in_order(pool, function, outcomes, ahead):
+    for outcome, future in in_order(pool, function, outcomes, _AHEAD * pool.workers):
         try:
             yield future.result()
         except WorkerDied as death:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, partial
-from multiprocessing import forkserver, get_all_start_methods, get_context, parent_process
+from multiprocessing import get_all_start_methods, get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.util import Finalize
 from queue import SimpleQueue
@@ -26,6 +26,7 @@ _TRIES = 2  # a task that two workers die of has killed them; the first may have
 _PROTOCOL = 5  # of pickle: arrays are copied once
 # What workers work with: imported once, by the process that they are forked from.
 _IMPORTS = ("partdino.description", "partdino.features", "partdino.boundaries.hed")
+_main_lock = Lock()
 
 
 class WorkerDied(PartDinoError):
@@ -152,6 +153,8 @@ def _context() -> Any:
     # Not forked from here: a fork copies the locks of torch's threads in whatever state they are.
     if "forkserver" not in get_all_start_methods():
         return get_context("spawn")
+    from multiprocessing import forkserver
+
     context = get_context("forkserver")
     context.set_forkserver_preload(list(_IMPORTS))
     # Waited for at the very end, so that the workers' processor time is counted as this process's.
@@ -162,12 +165,13 @@ def _context() -> Any:
 @contextmanager
 def _main_unseen() -> Iterator[None]:
     """Keep a process that starts from running the main script again, which it has no use for."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
+    with _main_lock:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
 
 
 def _serve(connection: Connection) -> None:

@@ -29,6 +29,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
@@ -36,7 +37,7 @@ from typing import Any
 
 _SIZE = (500, 375)
 _DISTINCT = 16  # photos
-_SAMPLE_SECONDS = 1.0
+_SAMPLE_SECONDS = 2.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -130,22 +131,31 @@ def describe(folder: Path, given: Mapping[str, str]) -> dict[str, Any]:
     return {
         "images": len(sources),
         "wall": end - start,
-        "cpu": cpu_end,
+        "cpu": cpu_end - peak.cpu_seconds,
         "busy": (cpu_end - cpu_start) / (end - start) / len(os.sched_getaffinity(0)),
-        "peak": peak[0],
+        "peak": peak.megabytes,
         "seconds": seconds,
         "cpu_seconds": cpu_seconds,
     }
 
 
+@dataclass
+class Peak:
+    """The most memory that this process and its descendants had together, and what asking cost."""
+
+    megabytes: float = 0.0
+    cpu_seconds: float = 0.0
+
+
 @contextmanager
-def peak_memory() -> Iterator[list[float]]:
-    """Yield a list that holds the most MB that this process and its descendants had together."""
-    peak, ended = [0.0], Event()
+def peak_memory() -> Iterator[Peak]:
+    """Yield what holds the peak memory of the block when it has ended."""
+    peak, ended = Peak(), Event()
 
     def watch() -> None:
         while not ended.wait(_SAMPLE_SECONDS):
-            peak[0] = max(peak[0], sum(map(proportional_memory, family())))
+            peak.megabytes = max(peak.megabytes, sum(map(proportional_memory, family())))
+            peak.cpu_seconds = time.thread_time()
 
     thread = Thread(target=watch)
     thread.start()

@@ -61,5 +61,5 @@ def describe_samples(
         for key, outcome in zip(missing, outcomes, strict=True):
             if log.note(outcome):
                 cache.write(key, outcome.value)
-            advance()
+            advance(outcome.seconds)
     return {s.path: key for key, s in by_key.items() if s.name not in log.failures}

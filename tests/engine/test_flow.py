@@ -21,8 +21,8 @@ def outcomes(values):
 def test_outcomes_keep_their_order_and_failures_travel_on(workers):
     values = [16.0, -1.0, 81.0, "text", 1.0]
     with worker_pool(workers) as pool:
-        roots = through("root", math.sqrt, outcomes(values), pool, ahead=2)
-        result = list(through("root", math.sqrt, roots, pool, ahead=2))
+        roots = through("root", math.sqrt, outcomes(values), pool)
+        result = list(through("root", math.sqrt, roots, pool))
     assert [o.name for o in result] == list("01234")
     assert [o.value for o in result] == [2.0, None, 3.0, None, 1.0]
     assert result[1].failure == "unexpected ValueError: math domain error; please report it"
@@ -50,7 +50,7 @@ def test_a_stage_sees_no_more_images_than_it_needs():
     assert next(through("stage", abs, source())).value == 0
     assert len(drawn) == 1
     with worker_pool(1) as pool:
-        assert next(through("stage", abs, source(), pool, ahead=4)).value == 0
+        assert next(through("stage", abs, source(), pool)).value == 0
     assert len(drawn) == 1 + 4
 
 

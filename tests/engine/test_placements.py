@@ -13,6 +13,7 @@ import torch
 from PIL import Image
 from safetensors.torch import save_file
 
+from partdino import weights as packaged
 from partdino.config import Options
 from partdino.description import Source, _on_device, describe_images
 from partdino.errors import WeightsError
@@ -108,6 +109,14 @@ def test_on_a_device_with_little_memory(sources, backbone, expected, monkeypatch
     monkeypatch.setattr(type(backbone), "extract", with_little_memory)
     assert parts_of(_on_device(sources, backbone, OPTIONS, None)) == expected
     assert max(tried) > 1
+
+
+@pytest.mark.skipif(not packaged.is_available("hed"), reason="partdino weights pull hed")
+def test_with_hed(sources, weights):
+    backbone = load_backbone("test_vit", weights=weights)
+    options = replace(OPTIONS, boundaries="hed", region_size=64)
+    here = parts_of(describe_images(sources, backbone, options))
+    assert parts_of(_on_device(sources, backbone, options, None)) == here
 
 
 def test_without_boundaries(sources, backbone):

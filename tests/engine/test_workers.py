@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import engine_tasks
@@ -26,7 +27,7 @@ def run(code: str, **options: object) -> subprocess.CompletedProcess:
     path = os.pathsep.join((str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")))
     command = [sys.executable, "-c", textwrap.dedent(code)]
     environment = {**os.environ, "PYTHONPATH": path}
-    return subprocess.run(command, env=environment, timeout=60, **options)
+    return subprocess.run(command, env=environment, timeout=120, **options)
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_no_process_outlives_the_pool():
     pool = WorkerPool(2)
     busy = [pool.submit(engine_tasks.sleep, 600) for _ in range(3)]
     while len(multiprocessing.active_children()) < 2:
-        pass
+        time.sleep(0.01)
     pool.shutdown()
     assert not multiprocessing.active_children()
     assert all(future.cancelled() or future.exception() for future in busy)
@@ -103,7 +104,7 @@ def test_a_script_needs_no_main_guard(tmp_path):
                 print(outcome.value)
         """)
     )
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
     assert (done.stdout.split(), done.stderr) == (list("01234"), "")
 
 
