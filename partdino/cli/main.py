@@ -11,7 +11,7 @@ import traceback
 
 import typer
 
-from partdino.cli import console, eval, info, segment, synth, weights
+from partdino.cli import console, eval, info, segment, study, synth, weights
 from partdino.errors import PartDinoError
 from partdino.version import __version__
 
@@ -27,6 +27,7 @@ app = typer.Typer(
 )
 app.command("segment")(segment.segment)
 app.add_typer(eval.app, name="eval")
+app.add_typer(study.app, name="study")
 app.add_typer(weights.app, name="weights")
 app.command("synth")(synth.synth)
 app.command("info")(info.info)
