@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
-_BOUNDARIES = {"image": "image", "truth": "true parts"}
-
 
 def comparison_table(document: Mapping[str, Any]) -> Table:
     """Return the comparisons at the study's temperature."""
@@ -17,7 +15,7 @@ def comparison_table(document: Mapping[str, Any]) -> Table:
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for heading in ("boundary", "patches", "measure"):
+    for heading in ("borders", "patches", "measure"):
         table.add_column(heading, no_wrap=True)
     for heading in ("n", "median", "interior", "Cliff's delta"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -25,7 +23,7 @@ def comparison_table(document: Mapping[str, Any]) -> Table:
         if entry["temperature"] == document["temperatures"][0]:
             ours, interior = entry["straddling_patches"], entry["interior"]
             table.add_row(
-                _BOUNDARIES[entry["definition"]],
+                entry["definition"],
                 entry["straddling"],
                 entry["measure"],
                 f"{ours['n']:,}",
@@ -42,7 +40,7 @@ def notes(document: Mapping[str, Any]) -> list[str]:
     return [
         f"{sum(document['patches']['image'].values()):,} foreground patches of "
         f"{document['studied_images']:,} images, {interior:,} of them interior.",
-        "Delta above 0: straddling patches have the larger values; 95% interval over images.",
+        "Delta > 0: straddling patches have larger values (95% interval over images).",
     ]
 
 

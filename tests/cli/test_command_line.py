@@ -29,7 +29,7 @@ def in_process(*arguments: str, code: str = COMMAND, **environment: str):
 def test_help_is_quick():
     code = (
         "import atexit, sys\n"
-        "heavy = {'torch', 'timm', 'cv2', 'skimage', 'sklearn', 'scipy', 'numpy'}\n"
+        "heavy = {'torch', 'timm', 'cv2', 'skimage', 'sklearn', 'scipy', 'numpy', 'matplotlib'}\n"
         "atexit.register(lambda: print('LOADED', *sorted(heavy & set(sys.modules))))\n"
     )
     for arguments in (["--help"], ["segment", "--help"], ["study", "boundary", "--help"]):
