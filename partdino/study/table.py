@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
+_EFFECT = ("value", "low", "high")
+
 
 def comparison_table(document: Mapping[str, Any]) -> Table:
     """Return the comparisons at the study's temperature."""
@@ -26,7 +28,7 @@ def comparison_table(document: Mapping[str, Any]) -> Table:
                 entry["definition"],
                 entry["straddling"],
                 entry["measure"],
-                f"{ours['n']:,}",
+                str(ours["n"]),
                 _number(ours["median"], ".3f"),
                 _number(interior["median"], ".3f"),
                 effect_text(entry["effects"]["cliffs_delta"]),
@@ -45,9 +47,9 @@ def notes(document: Mapping[str, Any]) -> list[str]:
 
 
 def effect_text(effect: Mapping[str, float | None]) -> str:
-    """Return an effect with its interval, such as ``+0.21 [+0.18, +0.24]``."""
-    low, high = (_number(effect[end], "+.2f") for end in ("low", "high"))
-    return f"{_number(effect['value'], '+.2f')} [{low}, {high}]"
+    """Return an effect of -1 to 1 with its interval, such as ``+.21 [+.18, +.24]``."""
+    value, low, high = (_number(effect[n], "+.2f").replace("0.", ".") for n in _EFFECT)
+    return f"{value} [{low}, {high}]"
 
 
 def _number(value: float | None, form: str) -> str:
