@@ -24,6 +24,7 @@ from partdino.cli import (
     label,
     merge,
     segment,
+    study,
     synth,
     weights,
 )
@@ -46,6 +47,7 @@ app.command("fit")(fit.fit)
 app.command("label")(label.label)
 app.command("merge")(merge.merge)
 app.add_typer(eval.app, name="eval")
+app.add_typer(study.app, name="study")
 app.add_typer(weights.app, name="weights")
 app.command("synth")(synth.synth)
 app.command("info")(info.info)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partdino.config import Options
 from partdino.datasets import Sample
-from partdino.description import describe_images
+from partdino.description import Source, describe_images
 from partdino.evaluation.cache import image_key
 from partdino.evaluation.sources import as_source
 from partdino.flow import worker_pool
@@ -48,18 +48,39 @@ def describe_samples(
         The key in the cache of every image file that could be described.
     """
     by_key = {image_key(sample): sample for sample in samples}
-    missing = [key for key in by_key if key not in cache]
+    sources = {key: as_source(sample, masked) for key, sample in by_key.items()}
+    describe_missing(sources, cache, backbone, options, log)
+    return {s.path: key for key, s in by_key.items() if s.name not in log.failures}
+
+
+def describe_missing(
+    sources: Mapping[str, Source],
+    cache: DescriptionStore,
+    backbone: Backbone,
+    options: Options,
+    log: RunLog,
+) -> None:
+    """Describe what the cache lacks.
+
+    Parameters
+    ----------
+    sources
+        Images by their keys in the cache.
+    cache, backbone, options, log
+        See `describe_samples`.
+    """
+    missing = [key for key in sources if key not in cache]
     log.reporter.say(
-        f"Descriptions: {len(by_key) - len(missing)} of {len(by_key)} images are in {cache.folder}"
+        f"Descriptions: {len(sources) - len(missing)} of {len(sources)} images are in "
+        f"{cache.folder}"
     )
-    sources = (as_source(by_key[key], masked) for key in missing)
     with (
         worker_pool(options.workers if missing else 0) as pool,
         log.reporter.progress("features", len(missing)) as advance,
     ):
-        outcomes = describe_images(sources, backbone, options, pool, with_patches=True)
+        missing_sources = (sources[key] for key in missing)
+        outcomes = describe_images(missing_sources, backbone, options, pool, with_patches=True)
         for key, outcome in zip(missing, outcomes, strict=True):
             if log.note(outcome):
                 cache.write(key, outcome.value)
             advance(outcome.seconds)
-    return {s.path: key for key, s in by_key.items() if s.name not in log.failures}

@@ -58,12 +58,14 @@ class PatchLabeller:
 
     def __call__(self, description: ImageDescription, foreground: np.ndarray) -> np.ndarray:
         """See `Labeller`."""
-        grid = normalise((description.patches - self.mean) @ self.components.T) @ self.centroids.T
+        grid = self.similarities(description.patches).astype(np.float32)
         height, width = foreground.shape
-        scores = cv2.resize(
-            grid.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR
-        )
+        scores = cv2.resize(grid, (width, height), interpolation=cv2.INTER_LINEAR)
         return (scores.reshape(height, width, -1).argmax(axis=2) + 1).astype(np.uint8)
+
+    def similarities(self, patches: np.ndarray) -> np.ndarray:
+        """Return float64 (..., K), the cosines between (..., D) features and the clusters."""
+        return normalise((patches - self.mean) @ self.components.T) @ self.centroids.T
 
 
 @dataclass(frozen=True, eq=False)

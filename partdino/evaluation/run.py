@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from partdino.datasets import DatasetIdentity, PartDataset, Sample
 from partdino.errors import DatasetError
@@ -13,6 +13,8 @@ from partdino.evaluation.benchmarks import Benchmark
 from partdino.evaluation.options import EvalOptions
 from partdino.fitting import MAX_IMAGES
 from partdino.reporting import RunLog
+
+T = TypeVar("T")
 
 #: Samples under "fit", "regression" and "score".
 Splits: TypeAlias = Mapping[str, Sequence[Sample]]
@@ -57,10 +59,11 @@ def choose_splits(dataset: PartDataset, options: EvalOptions, root: Path) -> Spl
     # No model is fitted on more images than that: the others need not be described.
     fit = fit[:: -(-len(fit) // MAX_IMAGES) or 1]
     splits = {"fit": fit, "regression": regression, "score": score}
-    return {name: _spread(samples, options.limit) for name, samples in splits.items()}
+    return {name: spread(samples, options.limit) for name, samples in splits.items()}
 
 
-def _spread(samples: Sequence[Sample], limit: int | None) -> Sequence[Sample]:
+def spread(samples: Sequence[T], limit: int | None) -> Sequence[T]:
+    """Return at most `limit` of the samples, spread evenly; None is no limit."""
     if limit is None or len(samples) <= limit:
         return samples
     return [samples[index * len(samples) // limit] for index in range(limit)]

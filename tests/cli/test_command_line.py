@@ -30,16 +30,19 @@ def in_process(*arguments: str, code: str = COMMAND, **environment: str):
 def test_help_is_quick():
     code = (
         "import atexit, sys\n"
-        "heavy = {'torch', 'timm', 'cv2', 'skimage', 'sklearn', 'scipy', 'numpy'}\n"
+        "heavy = {'torch', 'timm', 'cv2', 'skimage', 'sklearn', 'scipy', 'numpy', 'matplotlib'}\n"
         "atexit.register(lambda: print('LOADED', *sorted(heavy & set(sys.modules))))\n"
     )
-    for arguments in (["--help"], ["segment", "--help"]):
+    for arguments in (["--help"], ["segment", "--help"], ["study", "boundary", "--help"]):
         result = in_process(*arguments, code=code + COMMAND)
         assert result.returncode == 0
         assert result.stdout.splitlines()[-1] == "LOADED"
 
 
-@pytest.mark.parametrize("command", [[], ["segment"], ["eval"], ["weights"], ["synth"], ["info"]])
+@pytest.mark.parametrize(
+    "command",
+    [[], ["segment"], ["eval"], ["study", "boundary"], ["weights"], ["synth"], ["info"]],
+)
 def test_help_reads_at_80_columns(partdino, command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     result = partdino(*command, "--help")

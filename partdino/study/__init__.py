@@ -1,0 +1,1 @@
+"""Experiments on why the method works, each a command of ``partdino study``."""
