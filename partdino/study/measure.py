@@ -15,7 +15,7 @@ from partdino.study.assignment import confidence, normalised_entropy, soft_assig
 from partdino.study.crest_cache import CrestCache
 from partdino.study.images import StudyImage
 from partdino.study.patches import Patches
-from partdino.study.straddling import foreground_cells, true_groups
+from partdino.study.straddling import foreground_patches, true_groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Measure:
         grid = description.patches.shape[:2]
         foreground = foreground_cells(description, self.foreground)[description.cells]
         crests = self.crests.read(image.key, image.source, foreground.shape)
-        cells = foreground_cells(foreground, crests, grid)
+        cells = foreground_patches(foreground, crests, grid)
         cosines = self.parts.similarities(description.patches[cells.row, cells.column])
         assigned = [soft_assignment(cosines, temperature) for temperature in self.temperatures]
         true_group = np.full(len(cells.row), -1)

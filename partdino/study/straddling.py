@@ -51,7 +51,7 @@ def group_cells(inner: np.ndarray, silhouette: np.ndarray) -> np.ndarray:
     return np.select([silhouette, inner], [SILHOUETTE, INNER], INTERIOR)
 
 
-def foreground_cells(foreground: np.ndarray, crests: Crossings, grid: tuple[int, int]) -> Cells:
+def foreground_patches(foreground: np.ndarray, crests: Crossings, grid: tuple[int, int]) -> Cells:
     """Find the foreground patches of an image and what passes through them.
 
     Parameters
