@@ -21,6 +21,7 @@ from sklearn.cluster import kmeans_plusplus
 CENTRING = 0.9
 PCA_DIM = 64
 CODEBOOK = 128  # small clusters, or twice the number of parts where that is more
+RUNS = 1  # of the codebook's k-means: one small cluster more or less decides little
 RESTARTS = 10
 _AFFINITY = 0.1  # clusters whose cosine is lower by this much are alike 1 / e as much
 _MAX_ITERATIONS = 100
@@ -147,7 +148,7 @@ def fit_codebook(
     centred = features - _centre(mean, image_means)[images]
     components = principal_components(centred, weights)
     points = normalise(centred @ components.T)
-    directions, assignment = spherical_kmeans(points, weights, size, seed, restarts=1)
+    directions, assignment = spherical_kmeans(points, weights, size, seed, RUNS)
     mass = np.bincount(assignment, weights, minlength=len(directions))
     return Codebook(mean, components, directions[mass > 0], mass[mass > 0])
 
