@@ -20,6 +20,8 @@ from partdino.description import ImageDescription
 from partdino.errors import InputError
 from partdino.foreground import fit_foreground
 from partdino.model import PartModel, foreground_regions
+from partdino.part_number import part_curve
+from partdino.part_range import candidates
 from partdino.store import DescriptionStore
 
 # The most regions to learn from, and the most images: a larger sample moves the centroids less
@@ -42,8 +44,8 @@ def fit_models(
     names: Sequence[str],
     options: Options,
     weights_sha256: str,
-    numbers: Sequence[int],
-) -> dict[int, PartModel]:
+    numbers: Sequence[int | str],
+) -> dict[int | str, PartModel]:
     """Fit the foreground once, and the parts for each number of parts.
 
     Parameters
@@ -58,12 +60,12 @@ def fit_models(
     weights_sha256
         Of the backbone.
     numbers
-        Numbers of parts, K.
+        Numbers of parts, K; what `candidates` takes stands for the best of these.
 
     Returns
     -------
-    dict of int to PartModel
-        The models by K; all have the same foreground.
+    dict of int or str to PartModel
+        The models by what was asked; all have the same foreground.
 
     Raises
     ------
@@ -83,10 +85,14 @@ def fit_models(
             "no foreground was found in any image; --foreground none takes the images as all object"
         )
     models = {}
-    for number in numbers:
+    for asked in numbers:
+        curve = None
+        if isinstance(asked, str):
+            curve = part_curve(features, areas, images, candidates(asked), options.seed)
+        number = asked if curve is None else curve.best
         parts = fit_parts(features, areas, images, number, options.seed)
-        models[number] = PartModel(
-            replace(options, parts=number), weights_sha256, parts, foreground
+        models[asked] = PartModel(
+            replace(options, parts=number), weights_sha256, parts, foreground, curve
         )
     return models
 

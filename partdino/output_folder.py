@@ -18,6 +18,7 @@ MODEL_FILE = "parts.safetensors"
 _RESULTS = (
     *(RUN_FILE, MODEL_FILE, "config.yaml", "coco.json", "parts.csv", "failures.csv"),
     *("contact_sheet.jpg", "labels", "overlays"),
+    *("parts_curve.csv", "parts_curve.png", "parts_curve.svg"),
 )
 _WORK = ".partdino"
 _FINGERPRINT = "fingerprint.json"

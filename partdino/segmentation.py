@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -37,7 +37,7 @@ from partdino.resolution import load_resolved, resolve
 from partdino.result import PartSegmentation
 from partdino.store import DescriptionStore
 from partdino.version import __version__
-from partdino.writers import OutputWriters, write_failures
+from partdino.writers import OutputWriters, write_failures, write_parts_curve
 
 if TYPE_CHECKING:
     from partdino.features import Backbone
@@ -162,7 +162,10 @@ def segment(
             raise _all_failed(out, log)
         if model is None:
             model = _fit(folder.store, described, options, backbone, log)
+            if model.curve is not None:
+                write_parts_curve(out, model.curve)
         _label_and_write(described, folder, model, pool, log)
+    asked, options = options.parts, replace(options, parts=model.options.parts)
     model.save(out / MODEL_FILE)
     write_failures(out, log.failures.items())
     write_text(out / "config.yaml", yaml.safe_dump(options.options(), sort_keys=False))
@@ -170,6 +173,7 @@ def segment(
         **_environment(backbone, model_file, notes),
         "fingerprint": fingerprint,
         "options": options.options(),
+        "parts": {"asked": asked, "chosen": options.parts},
         "counts": {
             "images": len(photos),
             "labelled": len(photos) - len(log.failures),
@@ -257,10 +261,12 @@ def _fit(
     model = fit_model(store, keys, options, backbone.weights.sha256)
     log.seconds["fit"] = time.perf_counter() - start
     found = len(model.parts.centroids)
-    if found < options.parts:
+    if found < model.options.parts:
         log.reporter.warn(
-            f"there are only {found} distinct foreground regions for {options.parts} parts"
+            f"there are only {found} distinct foreground regions for {model.options.parts} parts"
         )
+    if model.curve is not None:
+        log.reporter.say(f"Parts: {model.options.parts}, the best of {options.parts}.")
     return model
 
 

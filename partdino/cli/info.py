@@ -21,6 +21,7 @@ _LIBRARIES = (
     "scipy",
     "scikit-image",
     "scikit-learn",
+    "matplotlib",
     "opencv-python-headless",
     "pillow",
     "tifffile",
