@@ -34,7 +34,7 @@ class Options:
     parts: Annotated[int, Interval(ge=1, le=MOST_PARTS)] | str = option(
         8,
         "Parts",
-        "Number of parts, K; a range such as 4-16: the best K in it; auto: the best of 2-16.",
+        "Number of parts, K; a range such as 4-16: the best K in it; auto: the best of 4-12.",
         "--parts",
         "-k",
     )

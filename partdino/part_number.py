@@ -99,8 +99,7 @@ def part_curve(
     pairs = np.empty((2, REPEATS, len(numbers)))
     for repeat in range(REPEATS):
         half = np.isin(images, rng.permutation(count)[: count // 2])
-        # Each direction shuffled by itself: the spread stays, the clusters go.
-        structureless = rng.permuted(residuals, axis=0)
+        structureless = rng.normal(scale=residuals.std(axis=0), size=residuals.shape)
         for kind, deviations in enumerate((residuals, structureless)):
             data = means[images] + deviations
             pairs[kind, repeat] = [

@@ -9,8 +9,8 @@ from partdino.errors import ConfigError
 AUTO = "auto"
 MOST_PARTS = 255  # what a label map of bytes holds
 
-# What "auto" chooses from.
-_AUTO_RANGE = range(2, 17)
+# What "auto" chooses from. Fewer parts than four cut most objects into no more than middle and rim.
+_AUTO_RANGE = range(4, 13)
 
 
 def parse_parts(value: object, source: str) -> object:
