@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -20,6 +20,8 @@ from partdino.description import ImageDescription
 from partdino.errors import InputError
 from partdino.foreground import ForegroundModel, fit_foreground
 from partdino.model import PartModel, foreground_cells, pool_regions
+from partdino.part_number import part_curve
+from partdino.part_range import candidates
 from partdino.smoothing import smooth_cells
 from partdino.store import DescriptionStore, FeatureStore
 
@@ -46,8 +48,8 @@ def fit_models(
     names: Sequence[str],
     options: Options,
     weights_sha256: str,
-    numbers: Sequence[int],
-) -> dict[int, PartModel]:
+    numbers: Sequence[int | str],
+) -> dict[int | str, PartModel]:
     """Fit the foreground once, and the parts for each number of parts.
 
     Parameters
@@ -62,12 +64,12 @@ def fit_models(
     weights_sha256
         Of the backbone.
     numbers
-        Numbers of parts, K.
+        Numbers of parts, K; what `candidates` takes stands for the best of these.
 
     Returns
     -------
-    dict of int to PartModel
-        The models by K; all have the same foreground.
+    dict of int or str to PartModel
+        The models by what was asked; all have the same foreground.
 
     Raises
     ------
@@ -86,15 +88,16 @@ def fit_models(
         raise InputError(
             "no foreground was found in any image; --foreground none takes the images as all object"
         )
-    codebooks = {
-        size: fit_codebook(features, areas, images, size, options.seed)
-        for size in {codebook_size(number) for number in numbers}
-    }
+    codebook = cache(lambda size: fit_codebook(features, areas, images, size, options.seed))
     models = {}
-    for number in numbers:
-        parts = codebooks[codebook_size(number)].cut(number, options.seed)
-        models[number] = PartModel(
-            replace(options, parts=number), weights_sha256, parts, foreground
+    for asked in numbers:
+        curve = None
+        if isinstance(asked, str):
+            curve = part_curve(features, areas, images, candidates(asked), options.seed)
+        number = asked if curve is None else curve.best
+        parts = codebook(codebook_size(number)).cut(number, options.seed)
+        models[asked] = PartModel(
+            replace(options, parts=number), weights_sha256, parts, foreground, curve
         )
     return models
 
