@@ -23,7 +23,7 @@ PCA_DIM = 64
 CODEBOOK = 128  # small clusters, or twice the number of parts where that is more
 RUNS = 1  # of the codebook's k-means: one small cluster more or less decides little
 RESTARTS = 10
-_AFFINITY = 0.1  # clusters whose cosine is lower by this much are alike 1 / e as much
+_AFFINITY = 0.15  # directions whose cosine is lower by this much are alike 1 / e as much
 _MAX_ITERATIONS = 100
 
 
@@ -165,7 +165,7 @@ def normalised_cut(
 ) -> np.ndarray:
     """Divide the graph of all directions into parts that are alike within and unlike between.
 
-    Two directions are alike by ``exp((cosine - 1) / 0.1)``, times the root of both masses. The
+    Two directions are alike by ``exp((cosine - 1) / 0.15)``, times the root of both masses. The
     directions' coordinates in the first K eigenvectors of the normalised graph are clustered.
 
     Parameters
