@@ -57,8 +57,8 @@ class PartCurve:
 
     @property
     def best(self) -> int:
-        """The number of parts with the highest score; of equals the smallest."""
-        return int(self.numbers[self.score.argmax()])
+        """The number of parts with the highest score; of equals the largest, which says most."""
+        return int(self.numbers[::-1][self.score[::-1].argmax()])
 
 
 def part_curve(
