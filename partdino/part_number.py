@@ -56,6 +56,11 @@ class PartCurve:
         return (self.agreement - self.chance) / (1 - self.chance)
 
     @property
+    def span(self) -> str:
+        """The range that was tried, such as "4-16"."""
+        return f"{self.numbers[0]}-{self.numbers[-1]}"
+
+    @property
     def best(self) -> int:
         """The number of parts with the highest score; of equals the largest, which says most."""
         return int(self.numbers[::-1][self.score[::-1].argmax()])

@@ -60,7 +60,7 @@ def run_document(
         "options": run_options(header.options, model),
         "shard": str(shard),
         "parts": {
-            "asked": model.options.parts if model.curve is None else header.options["parts"],
+            "asked": model.options.parts if model.curve is None else model.curve.span,
             "chosen": model.options.parts,
             "found": len(model.parts),
         },
