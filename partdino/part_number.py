@@ -53,7 +53,7 @@ class PartCurve:
     @property
     def score(self) -> np.ndarray:
         """float (C,), the agreement beyond chance: 1 is perfect, 0 that of structureless data."""
-        return (self.agreement - self.chance) / (1 - self.chance)
+        return (self.agreement - self.chance) / np.maximum(1 - self.chance, 1e-9)
 
     @property
     def span(self) -> str:
