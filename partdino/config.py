@@ -49,6 +49,12 @@ class Options:
     masks: Path | None = option(
         None, "Parts", "Folder of masks that mirrors the input; object where not 0."
     )
+    symmetry: Literal["auto", "together", "apart"] = option(
+        "auto",
+        "Parts",
+        "Parts that mirror each other, such as two eyes. auto: as the features have it; together: "
+        "one part; apart: two, by the side of the image. Other than auto, the network runs twice.",
+    )
     backbone: str = option(
         "auto",
         "Features",

@@ -28,6 +28,7 @@ from partdino.images.masks import read_mask, resize_mask
 from partdino.pooling import pooling_weights
 from partdino.regions import make_regions, most_frequent, region_adjacency, split_into_cells
 from partdino.sizing import resize_image, size_of_area
+from partdino.symmetry import SIDE_WEIGHTS, mirrored_features, weigh_sides
 from partdino.workers import WorkerPool
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ class _Draft:
     regions: np.ndarray | None = None  # int32 (C,)
     graph: tuple[np.ndarray, ...] | None = None
     features: np.ndarray | None = None  # float32 (gh, gw, D)
+    mirrored: np.ndarray | None = None  # float32 (gh, gw, D), see `mirrored_features`
 
 
 def describe_images(
@@ -154,7 +156,8 @@ def describe_images(
         One an image; that of a failed image holds the reason.
     """
     place = _on_workers if options.device == "cpu" else _on_device
-    return place(sources, backbone, options, pool, partial(_pool, with_patches=with_patches))
+    pooling = partial(_pool, symmetry=options.symmetry, with_patches=with_patches)
+    return place(sources, backbone, options, pool, pooling)
 
 
 def _on_workers(
@@ -168,7 +171,7 @@ def _on_workers(
         "decode": _decoder(backbone, options),
         "boundaries": partial(_alone, function=partial(_detect, options=options)),
         "regions": partial(_cut, options=options),
-        "features": partial(_alone, function=partial(_extract, backbone=backbone)),
+        "features": partial(_alone, function=_extractor(backbone, options)),
         "pooling": pooling,
     }
     return through_all(stages, _begin(sources), pool)
@@ -181,7 +184,7 @@ def _on_device(
     pool: WorkerPool | None,
     pooling: Callable[[_Draft], ImageDescription],
 ) -> Iterator[Outcome[ImageDescription]]:
-    detect, extract = partial(_detect, options=options), partial(_extract, backbone=backbone)
+    detect, extract = partial(_detect, options=options), _extractor(backbone, options)
     size = options.batch_size
     here = [BatchStage("features", extract, lambda draft: draft.input_image.shape, size)]
     after = {"regions": partial(_cut, options=options), "pooling": pooling}
@@ -260,17 +263,27 @@ def _split_by(mask: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return split.reshape(mask.shape).astype(np.int32)
 
 
-def _extract(drafts: list[_Draft], backbone: Backbone) -> list[_Draft]:
-    features = backbone.extract(np.stack([draft.input_image for draft in drafts]))
+def _extractor(backbone: Backbone, options: Options) -> Callable[[list[_Draft]], list[_Draft]]:
+    return partial(_extract, backbone=backbone, with_mirrored=options.symmetry != "auto")
+
+
+def _extract(drafts: list[_Draft], backbone: Backbone, with_mirrored: bool) -> list[_Draft]:
+    images = np.stack([draft.input_image for draft in drafts])
+    features = backbone.extract(images)
+    mirrored = mirrored_features(backbone, images) if with_mirrored else [None] * len(drafts)
     return [
-        replace(draft, features=each, input_image=None)
-        for draft, each in zip(drafts, features, strict=True)
+        replace(draft, features=own, mirrored=other, input_image=None)
+        for draft, own, other in zip(drafts, features, mirrored, strict=True)
     ]
 
 
-def _pool(draft: _Draft, with_patches: bool) -> ImageDescription:
+def _pool(draft: _Draft, symmetry: str, with_patches: bool) -> ImageDescription:
     rows, columns, dim = draft.features.shape
-    features = normalise(draft.features)
+    features = sideless = normalise(draft.features)
+    if draft.mirrored is not None:
+        pair = draft.features, draft.mirrored
+        features = normalise(weigh_sides(*pair, SIDE_WEIGHTS[symmetry]))
+        sideless = normalise(weigh_sides(*pair, 0))  # what is object, on whichever side
     weights = pooling_weights(draft.cells, (rows, columns))
     inside = None
     if draft.mask is not None:
@@ -282,7 +295,7 @@ def _pool(draft: _Draft, with_patches: bool) -> ImageDescription:
         regions=draft.regions,
         areas=np.bincount(draft.cells.ravel()),
         features=(weights @ features.reshape(-1, dim)).astype(np.float16),
-        contrast=(weights @ border_contrast(features).ravel()).astype(np.float32),
+        contrast=(weights @ border_contrast(sideless).ravel()).astype(np.float32),
         edges=edges,
         border_length=border_length,
         strength=strength.astype(np.float16),

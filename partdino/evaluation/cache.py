@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _CODE = (
     *("boundaries", "features", "images", "regions", "weights/catalogue.py", "datasets/coco.py"),
     *("description.py", "evaluation/sources.py", "foreground.py", "pooling.py", "resampling.py"),
-    *("sizing.py", "store"),
+    *("sizing.py", "store", "symmetry.py"),
 )
 _LIBRARIES = (
     *("numpy", "opencv-python-headless", "pillow", "pycocotools", "scikit-image", "scipy"),
