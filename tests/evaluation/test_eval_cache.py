@@ -16,13 +16,13 @@ def described(monkeypatch) -> list[str]:
     names: list[str] = []
     describe_images = describing.describe_images
 
-    def counting(sources, *rest):
+    def counting(sources, *rest, **named):
         def counted():
             for source in sources:
                 names.append(source.name)
                 yield source
 
-        return describe_images(counted(), *rest)
+        return describe_images(counted(), *rest, **named)
 
     monkeypatch.setattr(describing, "describe_images", counting)
     return names
