@@ -18,7 +18,8 @@ from partdino.kmeans import ClusterSums, normalise, spherical_kmeans
 from partdino.projection import ObjectCells, Projection
 
 CODEBOOK = 128  # small clusters, or twice the number of parts where that is more
-_AFFINITY = 0.1  # clusters whose cosine is lower by this much are alike 1 / e as much
+RUNS = 1  # of the codebook's k-means: one small cluster more or less decides little
+_AFFINITY = 0.15  # directions whose cosine is lower by this much are alike 1 / e as much
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +139,7 @@ def fit_codebook(
     """
     points = np.concatenate([projection.points_of(cells) for cells in images])
     areas = np.concatenate([cells.areas for cells in images])
-    directions, assignment = spherical_kmeans(points, areas, size, seed, restarts=1, device=device)
+    directions, assignment = spherical_kmeans(points, areas, size, seed, RUNS, device)
     mass = np.bincount(assignment, areas, minlength=len(directions))
     return _without_empty(projection, directions, mass)
 
@@ -159,7 +160,7 @@ def normalised_cut(
 ) -> np.ndarray:
     """Divide the graph of all directions into parts that are alike within and unlike between.
 
-    Two directions are alike by ``exp((cosine - 1) / 0.1)``, times the root of both masses. The
+    Two directions are alike by ``exp((cosine - 1) / 0.15)``, times the root of both masses. The
     directions' coordinates in the first K eigenvectors of the normalised graph are clustered.
 
     Parameters

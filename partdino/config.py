@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from annotated_types import Interval
 
 from partdino.errors import ConfigError
+from partdino.part_range import MOST_PARTS, parse_parts
 
 T = TypeVar("T")
 
@@ -30,8 +31,12 @@ class Options:
     The metadata of the fields hold the description that ``partdino segment --help`` prints.
     """
 
-    parts: Annotated[int, Interval(ge=1, le=255)] = option(
-        8, "Parts", "Number of parts, K.", "--parts", "-k"
+    parts: Annotated[int, Interval(ge=1, le=MOST_PARTS)] | str = option(
+        8,
+        "Parts",
+        "Number of parts, K; a range such as 4-16: the best K in it; auto: the best of 4-12.",
+        "--parts",
+        "-k",
     )
     seed: Annotated[int, Interval(ge=0, le=2**32 - 1)] = option(
         0, "Parts", "Seed of the clustering."
@@ -131,7 +136,10 @@ def validate(values: Mapping[str, Any], source: str = "options") -> Options:
         A name is unknown, or a value has the wrong type or is out of range.
     """
     refuse_unknown(values, OPTION_NAMES, source)
-    options = convert(Options, values, source)
+    checked = dict(values)
+    if "parts" in checked:
+        checked["parts"] = parse_parts(checked["parts"], source)
+    options = convert(Options, checked, source)
     if (options.foreground == "masks") != (options.masks is not None):
         raise ConfigError(f"{source}: --foreground masks and --masks DIR go together")
     return options

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +21,7 @@ from partdino.fitting import fit_model
 from partdino.flow import Outcome, worker_pool
 from partdino.images import find_images
 from partdino.labelling import label_image
-from partdino.model import load_model
+from partdino.model import PartModel, load_model
 from partdino.resolution import load_resolved, resolve
 from partdino.result import PartSegmentation
 from partdino.store import DescriptionStore
@@ -45,6 +46,10 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         What was learnt.
     options_ : Options
         The parameters with every "auto" resolved.
+    n_parts_ : int
+        K, the number of parts: `parts`, or what was chosen where that is "auto" or a range.
+    parts_curve_ : PartCurve or None
+        What K was chosen by, if it was chosen by `fit`.
     failures_ : list of tuple of str
         Name and reason of every image that the last call could not use.
 
@@ -134,7 +139,7 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         """
         model = load_model(Path(path), running)
         discovery = cls(**vars(model.options))
-        discovery.model_ = model
+        discovery._keep(model)
         resolved, _ = resolve(model.options)
         discovery._backbone, discovery.options_ = load_resolved(resolved)
         discovery.failures_ = []
@@ -155,8 +160,14 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
             for outcome in self._successes(outcomes):
                 store.write(outcome.name, outcome.value)
                 names.append(outcome.name)
-        self.model_ = fit_model(store, names, self.options_, self._backbone.weights.sha256)
+        self._keep(fit_model(store, names, self.options_, self._backbone.weights.sha256))
+        self.options_ = replace(self.options_, parts=self.n_parts_)
         return names
+
+    def _keep(self, model: PartModel) -> None:
+        self.model_ = model
+        self.n_parts_ = model.options.parts
+        self.parts_curve_ = model.curve
 
     def _successes(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
         """Yield what succeeded; warn of what failed and keep it in `failures_`."""

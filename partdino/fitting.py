@@ -13,17 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from partdino.clustering import codebook_size, fit_codebook
+from partdino.clustering import Codebook, codebook_size, fit_codebook
 from partdino.config import Options
 from partdino.description import ImageDescription
 from partdino.errors import InputError
 from partdino.foreground import ForegroundModel, fit_foreground
 from partdino.model import PartModel, foreground_cells, pool_regions
-from partdino.projection import ObjectCells, Projection, fit_projection
+from partdino.part_number import part_curve
+from partdino.part_range import candidates
+from partdino.projection import ObjectCells, Projection, fit_projection, stack
 from partdino.smoothing import smooth_cells
 from partdino.store import DescriptionStore, FeatureStore
 
@@ -51,8 +54,8 @@ def fit_models(
     names: Sequence[str],
     options: Options,
     weights_sha256: str,
-    numbers: Sequence[int],
-) -> dict[int, PartModel]:
+    numbers: Sequence[int | str],
+) -> dict[int | str, PartModel]:
     """Fit the foreground once, and the parts for each number of parts.
 
     Parameters
@@ -67,12 +70,12 @@ def fit_models(
     weights_sha256
         Of the backbone.
     numbers
-        Numbers of parts, K.
+        Numbers of parts, K; what `candidates` takes stands for the best of these.
 
     Returns
     -------
-    dict of int to PartModel
-        The models by K; all have the same foreground.
+    dict of int or str to PartModel
+        The models by what was asked; all have the same foreground.
 
     Raises
     ------
@@ -85,27 +88,40 @@ def fit_models(
     foreground = None
     if options.foreground == "auto":
         foreground = fit_foreground(*_sample_regions(store, sample, options.seed))
-    collection = _Objects(store, names, foreground)
     cells = _sample_cells(_Objects(store, sample, foreground), options.seed)
     if not cells:
         raise InputError(
             "no foreground was found in any image; --foreground none takes the images as all object"
         )
-    projection = fit_projection(collection.cells() if options.fit_on == "all" else cells)
-    codebooks = {}
-    for size in {codebook_size(number) for number in numbers}:
-        codebook = fit_codebook(cells, projection, size, options.seed, options.device)
-        if options.fit_on == "all":
-            for _ in range(PASSES):
-                codebook = codebook.refine(collection.points(projection), options.device)
-        codebooks[size] = codebook
+    everything = _Objects(store, names, foreground) if options.fit_on == "all" else None
+    projection = fit_projection(cells if everything is None else everything.cells())
+    codebook = cache(partial(_codebook, cells, everything, projection, options))
     models = {}
-    for number in numbers:
-        parts = codebooks[codebook_size(number)].cut(number, options.seed)
-        models[number] = PartModel(
-            replace(options, parts=number), weights_sha256, parts, foreground
+    for asked in numbers:
+        curve = None
+        if isinstance(asked, str):
+            curve = part_curve(*stack(cells), candidates(asked), options.seed)
+        number = asked if curve is None else curve.best
+        parts = codebook(codebook_size(number)).cut(number, options.seed)
+        models[asked] = PartModel(
+            replace(options, parts=number), weights_sha256, parts, foreground, curve
         )
     return models
+
+
+def _codebook(
+    sample: Sequence[ObjectCells],
+    everything: _Objects | None,
+    projection: Projection,
+    options: Options,
+    size: int,
+) -> Codebook:
+    """Fit a codebook to the sample, and move it to where the mean of everything is, if given."""
+    codebook = fit_codebook(sample, projection, size, options.seed, options.device)
+    if everything is not None:
+        for _ in range(PASSES):
+            codebook = codebook.refine(everything.points(projection), options.device)
+    return codebook
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from partdino.version import __version__
 
 if TYPE_CHECKING:
     from partdino.features import Backbone
+    from partdino.part_number import PartCurve
 
 _FORMAT = 2
 _TENSORS = ("mean", "components", "centroids", "parts")
@@ -68,12 +69,15 @@ class PartModel:
         Centroids and feature transform.
     foreground
         None where the foreground is given (``foreground`` "none" or "masks").
+    curve
+        What the number of parts was chosen by; None where it was given. The file leaves it out.
     """
 
     options: Options
     weights_sha256: str
     parts: PartClusters
     foreground: ForegroundModel | None
+    curve: PartCurve | None = None
 
     def check_backbone(self, backbone: Backbone) -> None:
         """Refuse a backbone that the model was not fitted with; raises `ModelError`."""

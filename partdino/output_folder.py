@@ -15,11 +15,12 @@ from partdino.files import write_json
 RUN_FILE = "run.json"
 MODEL_FILE = "parts.safetensors"
 CONFIG_FILE = "config.yaml"
+CURVE_NAME = "parts_curve"  # and .csv, .png, .svg
 RESULTS_FILE = "results.jsonl"
 PER_IMAGE = (RESULTS_FILE, "labels", "overlays")
 PER_RUN = (
     *(RUN_FILE, MODEL_FILE, CONFIG_FILE, "coco.json", "parts.csv", "failures.csv"),
-    "contact_sheet.jpg",
+    *("contact_sheet.jpg", "parts_curve.csv", "parts_curve.png", "parts_curve.svg"),
 )
 _WORK = ".partdino"
 _DROPPED = ".partdino-dropped"  # one of LEFTOVERS

@@ -7,7 +7,7 @@ All that a collection's projection needs are sums over its images (`Moments`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -126,6 +126,24 @@ class Moments:
 def fit_projection(images: Iterable[ObjectCells]) -> Projection:
     """Return the projection of a collection, from one pass over its images (1 at least)."""
     return reduce(add, map(Moments.of, images)).projection()
+
+
+def by_image(features: np.ndarray, areas: np.ndarray, images: np.ndarray) -> list[ObjectCells]:
+    """Divide features (N, D) and areas (N,) of whole objects by their images, int (N,)."""
+    return [
+        ObjectCells.whole(features[images == image], areas[images == image])
+        for image in np.unique(images)
+    ]
+
+
+def stack(images: Sequence[ObjectCells]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `by_image` divides; images are numbered from 0."""
+    counts = [len(cells.areas) for cells in images]
+    return (
+        np.concatenate([cells.features for cells in images]),
+        np.concatenate([cells.areas for cells in images]),
+        np.repeat(np.arange(len(images)), counts),
+    )
 
 
 def object_mean(features: np.ndarray, areas: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from partdino.errors import ModelError
 from partdino.existing import Existing
 from partdino.flow import worker_pool
 from partdino.model import PartModel, load_model
-from partdino.output_folder import OutputFolder
+from partdino.output_folder import CURVE_NAME, OutputFolder
 from partdino.photos import find_photos
 from partdino.reporting import Reporter, RunLog
 from partdino.run_file import run_document, write_run_tables
@@ -30,6 +30,7 @@ from partdino.steps.fit import fit_store
 from partdino.steps.label import label
 from partdino.store import Header, StoreWriter
 from partdino.version import __version__
+from partdino.writers import write_parts_curve
 
 if TYPE_CHECKING:
     from partdino.features import Backbone
@@ -85,7 +86,9 @@ def segment(
         writer = StoreWriter(folder.store, Existing.RESUME)
         store = describe(photos, writer, header, backbone, options, pool, log)
         check_any(store, out)
-        model = model or fit_store(store, options, log)
+        if model is None:
+            model = fit_store(store, options, log)
+            write_parts_curve(out / CURVE_NAME, model.curve)
         images = label(store, WHOLE, model, out, pool, log)
     write_run_tables(out, header.options, model, images, log)
     run = run_document(header, model, fingerprint, model_file, WHOLE, images, log, start)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import timm
-import torch
 from numpy.typing import NDArray
 from torch import nn
 

@@ -14,6 +14,7 @@ from partdino.model import PartModel
 from partdino.reporting import Reporter, RunLog
 from partdino.resolution import resolve_device
 from partdino.store import FeatureStore, Header, open_stores
+from partdino.writers import write_parts_curve
 
 
 def make_model(
@@ -30,7 +31,7 @@ def make_model(
     stores
         The store, or those of all shards.
     out
-        The model file.
+        The model file. The curve that a range of parts is chosen by lies beside it.
     given
         Values of `FITTING_OPTIONS` and the device by name; others are left out of account.
     reporter
@@ -53,6 +54,7 @@ def make_model(
         usable_device(options.device)
     model = fit_store(open_stores(stores), options, RunLog(reporter))
     model.save(out)
+    write_parts_curve(out.with_name(f"{out.stem}_curve"), model.curve)
     return model
 
 
@@ -62,10 +64,12 @@ def fit_store(store: FeatureStore, options: Options, log: RunLog) -> PartModel:
     model = fit_model(store, store.keys, options, store.header.weights["sha256"])
     log.seconds["fit"] = time.perf_counter() - start
     found = len(model.parts)
-    if found < options.parts:
+    if found < model.options.parts:
         log.reporter.warn(
-            f"there are only {found} distinct foreground regions for {options.parts} parts"
+            f"there are only {found} distinct foreground cells for {model.options.parts} parts"
         )
+    if model.curve is not None:
+        log.reporter.say(f"Parts: {model.options.parts}, the best of {options.parts}.")
     return model
 
 

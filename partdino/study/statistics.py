@@ -46,7 +46,7 @@ def compare_groups(
     straddles
         bool (N,).
     images
-        int (N,), the image of each patch, 0..M-1.
+        int (N,), the number of each patch's image.
     seed
         Of the bootstrap.
 
@@ -61,7 +61,8 @@ def compare_groups(
     """
     if not straddles.any() or straddles.all():
         return dict.fromkeys(_STATISTICS, Effect(np.nan, np.nan, np.nan))
-    number = int(images.max()) + 1
+    present, images = np.unique(images, return_inverse=True)
+    number = len(present)
     rng = np.random.default_rng(seed)
     draws = rng.multinomial(number, np.full(number, 1 / number), RESAMPLES)
     once = np.ones((1, number), int)

@@ -29,8 +29,8 @@ def comparison_table(document: Mapping[str, Any]) -> Table:
                 entry["straddling"],
                 entry["measure"],
                 str(ours["n"]),
-                _number(ours["median"], ".3f"),
-                _number(interior["median"], ".3f"),
+                _number(ours["median"], 3),
+                _number(interior["median"], 3),
                 effect_text(entry["effects"]["cliffs_delta"]),
             )
     return table
@@ -48,9 +48,11 @@ def notes(document: Mapping[str, Any]) -> list[str]:
 
 def effect_text(effect: Mapping[str, float | None]) -> str:
     """Return an effect of -1 to 1 with its interval, such as ``+.21 [+.18, +.24]``."""
-    value, low, high = (_number(effect[n], "+.2f").replace("0.", ".") for n in _EFFECT)
+    value, low, high = (_number(effect[name], 2, "+").replace("0.", ".") for name in _EFFECT)
     return f"{value} [{low}, {high}]"
 
 
-def _number(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
+def _number(value: float | None, digits: int, sign: str = "") -> str:
+    if value is None:
+        return "-"
+    return f"{round(value, digits) + 0.0:{sign}.{digits}f}"  # no -0.00

@@ -73,7 +73,7 @@ def test_version(partdino):
 
 def test_a_path_through_every_option(given):
     values = {
-        "parts": 3,
+        "parts": "4-16",
         "seed": 5,
         "foreground": "masks",
         "masks": Path("m"),
@@ -105,7 +105,7 @@ def test_the_command_line_goes_over_the_file_over_the_defaults(given, tmp_path):
     config = tmp_path / "mine.yaml"
     config.write_text("parts: 5\nregion-size: 200  # either spelling\nimage_size: 300\n")
     values = given("--config", config, "-k", 6, "--seed", 0)
-    assert values == {"parts": 6, "seed": 0, "region_size": 200, "image_size": 300}
+    assert values == {"parts": "6", "seed": 0, "region_size": 200, "image_size": 300}
     options = validate(values)
     assert (options.parts, options.region_size, options.min_region) == (6, 200, 30)
     assert given() == {}
@@ -122,7 +122,14 @@ def test_an_empty_file_is_a_configuration(given, tmp_path, text):
     [
         ("partz: 5", "unknown option 'partz'"),
         ("out: there", "unknown option 'out'"),
-        ("parts: many", "parts is 'many'"),
+        ("parts: many", "parts is 'many': pass a number from 1 to 255, auto, or a range"),
+        ("parts: 9-4", "parts is '9-4'"),
+        ("parts: 1-4", "parts is '1-4'"),
+        ("parts: 4-4", "parts is '4-4'"),
+        ("parts: 4-256", "parts is '4-256'"),
+        ("parts: 4-8-9", "parts is '4-8-9'"),
+        ("parts: 4..8", "parts is '4..8'"),
+        ("parts: AUTO", "parts is 'AUTO'"),
         ("parts: 0", "parts is 0: input should be greater than or equal to 1"),
         ("parts: 256", "parts is 256"),
         ("parts: [1, 2]", r"parts is \[1, 2\]"),
@@ -160,8 +167,8 @@ def test_a_bad_configuration_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--parts", "0"], "--parts"),
-        (["--parts", "many"], "--parts"),
+        (["--parts", "0"], "parts is 0: input"),
+        (["--parts", "many"], "parts is 'many': pass a number"),
         (["--facet", "colour"], "--facet"),
         (["--region-size", "63"], "--region-size"),
         (["--novelty", "1"], "--novelty"),

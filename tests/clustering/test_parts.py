@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from partdino.clustering import fit_codebook, normalised_cut
 from partdino.kmeans import normalise
-from partdino.projection import ObjectCells, fit_projection
+from partdino.projection import by_image, fit_projection
 
 
 def arcs(lengths, per_unit=60, seed=0):
@@ -44,10 +44,7 @@ def test_no_more_directions_than_parts(count):
 
 
 def fit_parts(features, areas, images, num_parts, seed=0):
-    cells = [
-        ObjectCells.whole(features[images == image], areas[images == image])
-        for image in np.unique(images)
-    ]
+    cells = by_image(features, areas, images)
     return fit_codebook(cells, fit_projection(cells), 128, seed).cut(num_parts, seed)
 
 

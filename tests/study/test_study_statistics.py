@@ -71,6 +71,12 @@ def test_the_sign_and_the_seed():
     assert compare_groups(values, straddles, images, seed=1) != effects
 
 
+def test_the_numbers_of_the_images_do_not_matter():
+    values, straddles, images = sample()
+    expected = compare_groups(values, straddles, images)
+    assert compare_groups(values, straddles, 3 * images + 7) == expected
+
+
 @pytest.mark.parametrize("straddles", [np.zeros(3, bool), np.ones(3, bool), np.zeros(0, bool)])
 def test_one_group_alone_has_no_effect(straddles):
     count = len(straddles)
