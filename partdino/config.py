@@ -41,6 +41,12 @@ class Options:
     seed: Annotated[int, Interval(ge=0, le=2**32 - 1)] = option(
         0, "Parts", "Seed of the clustering."
     )
+    fit_on: Literal["sample", "all"] = option(
+        "sample",
+        "Parts",
+        "sample: at most 100,000 cells of 5,000 images; all: every cell, in passes over the "
+        "features.",
+    )
     foreground: Literal["auto", "none", "masks"] = option(
         "auto",
         "Parts",
@@ -114,7 +120,7 @@ class Options:
 OPTION_NAMES = tuple(f.name for f in fields(Options))
 
 # What is asked of features that are there, not of the photos.
-FITTING_OPTIONS = ("parts", "seed", "foreground")
+FITTING_OPTIONS = ("parts", "seed", "fit_on", "foreground")
 
 # How a run goes, not what it computes: free to differ between fitting, resuming and labelling.
 RUNNING_OPTIONS = ("masks", "weights", "device", "batch_size", "workers")

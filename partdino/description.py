@@ -19,12 +19,12 @@ from skimage.segmentation import find_boundaries
 
 from partdino.batching import BatchStage, in_batches
 from partdino.boundaries import detect_boundaries
-from partdino.clustering import normalise
 from partdino.config import Options
 from partdino.flow import Outcome, through, through_all
 from partdino.foreground import border_contrast
 from partdino.images import LoadedImage, read_image
 from partdino.images.masks import read_mask, resize_mask
+from partdino.kmeans import normalise
 from partdino.pooling import pooling_weights
 from partdino.regions import make_regions, most_frequent, region_adjacency, split_into_cells
 from partdino.sizing import resize_image, size_of_area

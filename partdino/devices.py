@@ -1,4 +1,4 @@
-"""What every network needs of a device of torch: images there, and a number format."""
+"""What is asked of a device of torch: to be here, to take images, to compute in a number format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from partdino.errors import ConfigError
+
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+def usable_device(device: str) -> torch.device:
+    """Return a device of torch by its name; raises `ConfigError` if it is not here."""
+    try:
+        chosen = torch.device(device)
+        torch.empty(1, device=chosen)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise ConfigError(
+            f"device '{device}' cannot be used here; --device cpu always can"
+        ) from error
+    return chosen
 
 
 def upload(images: np.ndarray, device: torch.device) -> Tensor:

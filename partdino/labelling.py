@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partdino.clustering import object_mean
 from partdino.description import ImageDescription
 from partdino.labelmap import resize_label_map
 from partdino.model import PartModel, foreground_cells
+from partdino.projection import object_mean
 from partdino.regions import CELLS, RegionBlend
 from partdino.result import PartSegmentation
 from partdino.smoothing import smooth_cells

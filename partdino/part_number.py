@@ -17,9 +17,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from partdino.clustering import codebook_size, fit_codebook, object_mean
+from partdino.clustering import codebook_size, fit_codebook
 from partdino.errors import InputError
 from partdino.metrics import ari_from_contingency
+from partdino.projection import by_image, fit_projection, object_mean
 
 REPEATS = 5
 # A sample suffices: k-means costs as much as it has cells, and K is a coarse thing.
@@ -81,7 +82,8 @@ def part_curve(
     Parameters
     ----------
     features, areas, images
-        As `fit_parts` takes them; of more than `MAX_CELLS` cells a sample is taken.
+        float (N, D), float (N,) and int (N,): the object's cells of all images, see
+        `partdino.projection.stack`; of more than `MAX_CELLS` cells a sample is taken.
     numbers
         Candidates for K, ascending.
     seed
@@ -169,9 +171,8 @@ def _labels(
     seed: int,
 ) -> list[np.ndarray]:
     """Fit some of the cells; return the part, 0..K-1, of every cell for each number of parts."""
-    _, own_images = np.unique(images[members], return_inverse=True)
-    size = codebook_size(max(numbers))
-    codebook = fit_codebook(features[members], areas[members], own_images, size, seed)
+    half = by_image(features[members], areas[members], images[members])
+    codebook = fit_codebook(half, fit_projection(half), codebook_size(max(numbers)), seed)
     bounds = np.flatnonzero(np.diff(images, prepend=-1, append=images[-1] + 1))
     rows_of_images = [slice(*ends) for ends in pairwise(bounds)]
     means = [object_mean(features[rows], areas[rows]) for rows in rows_of_images]

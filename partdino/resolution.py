@@ -51,7 +51,7 @@ def resolve(options: Options) -> tuple[Options, list[str]]:
         boundaries=boundaries,
         regions=regions,
         region_scale=DEFAULT_SCALES[regions] if scale is None else scale,
-        device=_resolve_device(options.device),
+        device=resolve_device(options.device),
         masks=_absolute(options.masks),
         weights=_absolute(options.weights),
     )
@@ -78,7 +78,8 @@ def _absolute(path: Path | None) -> Path | None:
     return None if path is None else Path(os.path.abspath(path))
 
 
-def _resolve_device(device: str) -> str:
+def resolve_device(device: str) -> str:
+    """Return the device that "auto" stands for here; others are as asked."""
     if device != "auto":
         return device
     import torch

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import partdino
-from partdino.clustering import normalise
 from partdino.config import RUNNING_OPTIONS, Options
 from partdino.datasets import Sample
 from partdino.errors import OutputError
 from partdino.evaluation.options import REPLACED
 from partdino.files import write_json
+from partdino.kmeans import normalise
 from partdino.store import DescriptionStore
 from partdino.weights.cache import cache_folder
 

@@ -8,8 +8,8 @@ from typing import Protocol
 import cv2
 import numpy as np
 
-from partdino.clustering import normalise
 from partdino.description import ImageDescription
+from partdino.kmeans import normalise
 from partdino.labelling import label_pixels
 from partdino.model import PartModel
 

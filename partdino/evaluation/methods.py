@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from partdino.clustering import normalise, principal_components, spherical_kmeans
 from partdino.config import Options
 from partdino.description import ImageDescription
 from partdino.errors import InputError
@@ -27,7 +26,9 @@ from partdino.evaluation.labellers import (
 )
 from partdino.evaluation.scoring import Maps
 from partdino.fitting import fit_models
+from partdino.kmeans import normalise, spherical_kmeans
 from partdino.model import PartModel, foreground_cells
+from partdino.projection import principal_components
 from partdino.store import DescriptionStore
 
 # The most patches or pixels that a baseline is fitted on, spread evenly over the images.

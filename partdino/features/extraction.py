@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import timm
-import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from partdino.devices import PRECISIONS
+from partdino.devices import PRECISIONS, usable_device
 from partdino.errors import ConfigError, WeightsError
 from partdino.features.backbone import Backbone
 from partdino.features.convnet import ConvFeatures
@@ -74,7 +73,7 @@ def load_backbone(
     if facet == "auto":
         facet = default_facet(architecture)
     _check_options(name, layer, facet, stride, precision)
-    torch_device = _usable_device(device)
+    torch_device = usable_device(device)
     model, identity = load_model(name, weights)
     if is_vit(architecture):
         network: nn.Module = ViTFeatures(model, layer, facet, stride)
@@ -151,17 +150,6 @@ def _check_options(
     config = timm.get_pretrained_cfg(timm_name(name))
     if config is not None and config.fixed_input_size:
         raise ConfigError(f"{name} takes images of one size only; choose another --backbone")
-
-
-def _usable_device(device: str) -> torch.device:
-    try:
-        chosen = torch.device(device)
-        torch.empty(1, device=chosen)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise ConfigError(
-            f"device '{device}' cannot be used here; --device cpu always can"
-        ) from error
-    return chosen
 
 
 def _normalisation(name: str, model: nn.Module) -> tuple[tuple[float, ...], tuple[float, ...]]:

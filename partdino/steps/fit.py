@@ -12,6 +12,7 @@ from partdino.errors import ConfigError, OutputError
 from partdino.fitting import fit_model
 from partdino.model import PartModel
 from partdino.reporting import Reporter, RunLog
+from partdino.resolution import resolve_device
 from partdino.store import FeatureStore, Header, open_stores
 from partdino.writers import write_parts_curve
 
@@ -32,7 +33,7 @@ def make_model(
     out
         The model file. The curve that a range of parts is chosen by lies beside it.
     given
-        Values of `FITTING_OPTIONS` by name; others are left out of account.
+        Values of `FITTING_OPTIONS` and the device by name; others are left out of account.
     reporter
         Where to say what happens.
     overwrite
@@ -47,6 +48,10 @@ def make_model(
         raise OutputError(f"{out} exists; pass --overwrite to replace it, or another --out")
     header = Header.read(stores[0])
     options = _options(header, given)
+    if options.device != "cpu":
+        from partdino.devices import usable_device
+
+        usable_device(options.device)
     model = fit_store(open_stores(stores), options, RunLog(reporter))
     model.save(out)
     write_parts_curve(out.with_name(f"{out.stem}_curve"), model.curve)
@@ -79,4 +84,6 @@ def _options(header: Header, given: Mapping[str, Any]) -> Options:
         )
     if own:
         values["foreground"] = own
+    # That of the features may be of another machine.
+    values["device"] = resolve_device(given.get("device", "auto"))
     return validate({**header.options, **values})

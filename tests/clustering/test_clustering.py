@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from partdino.clustering import normalise, spherical_kmeans
+from partdino.kmeans import normalise, spherical_kmeans
 
 
 def planted(

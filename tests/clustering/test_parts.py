@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from partdino.clustering import fit_parts, normalise, normalised_cut
+from partdino.clustering import fit_codebook, normalised_cut
+from partdino.kmeans import normalise
+from partdino.projection import by_image, fit_projection
 
 
 def arcs(lengths, per_unit=60, seed=0):
@@ -39,6 +41,11 @@ def test_heavier_directions_and_repeated_ones_are_the_same():
 @pytest.mark.parametrize("count", [1, 3])
 def test_no_more_directions_than_parts(count):
     assert normalised_cut(np.eye(3)[:count], np.ones(count), 3, 0).tolist() == list(range(count))
+
+
+def fit_parts(features, areas, images, num_parts, seed=0):
+    cells = by_image(features, areas, images)
+    return fit_codebook(cells, fit_projection(cells), 128, seed).cut(num_parts, seed)
 
 
 def collection(num_images=30, seed=0):

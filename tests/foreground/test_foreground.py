@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from partdino.clustering import normalise
 from partdino.foreground import border_contrast, fit_foreground, select_foreground
+from partdino.kmeans import normalise
 
 DIM = 16
 SKY, GROUND, ANIMAL = np.eye(DIM)[:3]
