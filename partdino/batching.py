@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
 from partdino.flow import Outcome, clocks, in_order, is_out_of_memory, reason_of
+from partdino.workers import Pool, WorkerDied
 
 T = TypeVar("T")
 
 _MOST = 32  # photos that keep any device busy
+_BATCHES = 4  # at a time in a worker's hands: some of its photos have the same shape
 _TURNS = 2  # threads at the device: one prepares and fetches while the other computes
 _END = object()
 
@@ -106,6 +108,47 @@ def in_batches(stages: Sequence[BatchStage], outcomes: Iterable[Outcome]) -> Ite
             yield from future.result()
     finally:
         threads.shutdown(cancel_futures=True)
+
+
+def in_windows(
+    function: Callable[[list[Any]], list[Outcome]],
+    items: Iterable[Any],
+    size: int | Literal["auto"],
+    pool: Pool,
+) -> Iterator[Outcome]:
+    """Have the workers of a pool, who have a device each, take some batches at a time.
+
+    Parameters
+    ----------
+    function
+        From named items to their outcomes, in their order.
+    items
+        What comes in; each has a `name`.
+    size
+        The most items in a batch, as for `BatchStage`.
+    pool
+        Where the function runs.
+    """
+    items = iter(items)
+    length = _BATCHES * (_MOST if size == "auto" else size)
+    windows = iter(lambda: list(islice(items, length)), [])
+    for window, future in in_order(pool, function, windows, _TURNS * pool.workers):
+        yield from _survivors(function, window, future, pool)
+
+
+def _survivors(
+    function: Callable[[list[Any]], list[Outcome]], window: list[Any], future: Future, pool: Pool
+) -> Iterator[Outcome]:
+    """Yield a window's outcomes; one that workers die of is halved down to the item to blame."""
+    try:
+        yield from future.result()
+    except WorkerDied as death:
+        if len(window) == 1:
+            yield Outcome(window[0].name, failure=str(death))
+            return
+        middle = len(window) // 2
+        for half in (window[:middle], window[middle:]):
+            yield from _survivors(function, half, pool.submit(function, half), pool)
 
 
 def buffered(items: Iterable[T], size: int) -> Iterator[T]:

@@ -108,7 +108,16 @@ class Options:
         "auto", "Running", "Images that an accelerator takes at once; auto: what it has memory for."
     )
     workers: Annotated[int, Interval(ge=0, le=256)] | Literal["auto"] = option(
-        "auto", "Running", "Processes beside this one; auto: one for each core, 0: none."
+        "auto",
+        "Running",
+        "Processes beside this one; auto: one for each core, 0: none. With --engine ray, auto is "
+        "one for each core of the cluster, or GPU with --device cuda.",
+    )
+    engine: Literal["local", "ray"] = option(
+        "local",
+        "Running",
+        "Where the workers run: local, or ray: on the Ray cluster that RAY_ADDRESS names or this "
+        "machine is part of, else on Ray on this machine alone.",
     )
 
     def options(self) -> dict[str, Any]:
@@ -123,7 +132,7 @@ OPTION_NAMES = tuple(f.name for f in fields(Options))
 FITTING_OPTIONS = ("parts", "seed", "fit_on", "foreground")
 
 # How a run goes, not what it computes: free to differ between fitting, resuming and labelling.
-RUNNING_OPTIONS = ("masks", "weights", "device", "batch_size", "workers")
+RUNNING_OPTIONS = ("masks", "weights", "device", "batch_size", "workers", "engine")
 
 
 def validate(values: Mapping[str, Any], source: str = "options") -> Options:

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from skimage.segmentation import find_boundaries
 
-from partdino.batching import BatchStage, in_batches
+from partdino.batching import BatchStage, in_batches, in_windows
 from partdino.boundaries import detect_boundaries
 from partdino.config import Options
 from partdino.flow import Outcome, through, through_all
@@ -29,7 +29,7 @@ from partdino.pooling import pooling_weights
 from partdino.regions import make_regions, most_frequent, region_adjacency, split_into_cells
 from partdino.sizing import resize_image, size_of_area
 from partdino.symmetry import SIDE_WEIGHTS, mirrored_features, weigh_sides
-from partdino.workers import WorkerPool
+from partdino.workers import Pool
 
 if TYPE_CHECKING:
     from partdino.features import Backbone
@@ -48,15 +48,16 @@ class Source:
     name
         Unique in the run.
     image
-        A path, uint8 (H, W, 3) RGB, or a function that reads the image: it is given how many pixels
-        are of use, and the image is taken in the size that it returns, whatever its pixels have.
+        A path or URL, uint8 (H, W, 3) RGB, or a function that reads the image: it is given how many
+        pixels are of use, and the image is taken in the size that it returns, whatever its pixels
+        have.
     mask
         A function that returns the object's mask, (H, W) of any size, object where not 0. None: as
         the options say.
     """
 
     name: str
-    image: Path | np.ndarray | Callable[[int], LoadedImage]
+    image: Path | str | np.ndarray | Callable[[int], LoadedImage]
     mask: Callable[[], np.ndarray] | None = None
 
     def load(self, max_pixels: int) -> LoadedImage:
@@ -128,14 +129,15 @@ def describe_images(
     sources: Iterable[Source],
     backbone: Backbone,
     options: Options,
-    pool: WorkerPool | None = None,
+    pool: Pool | None = None,
     with_patches: bool = False,
 ) -> Iterator[Outcome[ImageDescription]]:
     """Describe images, in their order; the same whatever the batch size and the pool.
 
     Where the networks run on the CPU, a worker takes an image through all stages. An accelerator
     takes images in batches in this process, while workers decode others and cut and pool those
-    that come back from it.
+    that come back from it. On a Ray cluster each worker has one, and takes some batches at a time
+    through all stages.
 
     Parameters
     ----------
@@ -155,7 +157,10 @@ def describe_images(
     Outcome of ImageDescription
         One an image; that of a failed image holds the reason.
     """
-    place = _on_workers if options.device == "cpu" else _on_device
+    if options.device == "cpu":
+        place = _on_workers
+    else:
+        place = _on_devices if options.engine == "ray" and pool else _on_device
     pooling = partial(_pool, symmetry=options.symmetry, with_patches=with_patches)
     return place(sources, backbone, options, pool, pooling)
 
@@ -164,7 +169,7 @@ def _on_workers(
     sources: Iterable[Source],
     backbone: Backbone,
     options: Options,
-    pool: WorkerPool | None,
+    pool: Pool | None,
     pooling: Callable[[_Draft], ImageDescription],
 ) -> Iterator[Outcome[ImageDescription]]:
     stages = {
@@ -181,7 +186,7 @@ def _on_device(
     sources: Iterable[Source],
     backbone: Backbone,
     options: Options,
-    pool: WorkerPool | None,
+    pool: Pool | None,
     pooling: Callable[[_Draft], ImageDescription],
 ) -> Iterator[Outcome[ImageDescription]]:
     detect, extract = partial(_detect, options=options), _extractor(backbone, options)
@@ -194,6 +199,26 @@ def _on_device(
         after = {"boundaries": partial(_alone, function=detect), **after}
     outcomes = through("decode", _decoder(backbone, options), _begin(sources), pool)
     return through_all(after, in_batches(here, outcomes), pool)
+
+
+def _on_devices(
+    sources: Iterable[Source],
+    backbone: Backbone,
+    options: Options,
+    pool: Pool,
+    pooling: Callable[[_Draft], ImageDescription],
+) -> Iterator[Outcome[ImageDescription]]:
+    describe = partial(_describe_window, backbone=backbone, options=options, pooling=pooling)
+    return in_windows(describe, sources, options.batch_size, pool)
+
+
+def _describe_window(
+    sources: Sequence[Source],
+    backbone: Backbone,
+    options: Options,
+    pooling: Callable[[_Draft], ImageDescription],
+) -> list[Outcome[ImageDescription]]:
+    return list(_on_device(sources, backbone, options, None, pooling))
 
 
 def _begin(sources: Iterable[Source]) -> Iterator[Outcome[Source]]:

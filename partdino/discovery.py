@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -20,11 +20,13 @@ from partdino.errors import InputError
 from partdino.fitting import fit_model
 from partdino.flow import Outcome, worker_pool
 from partdino.images import find_images
+from partdino.images.remote import tree_path
 from partdino.labelling import label_image
 from partdino.model import PartModel, load_model
 from partdino.resolution import load_resolved, resolve
 from partdino.result import PartSegmentation
 from partdino.store import DescriptionStore
+from partdino.workers import Pool
 
 Images = str | Path | np.ndarray | Sequence[str | Path | np.ndarray]
 
@@ -35,8 +37,8 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
     The parameters are the fields of `partdino.config.Options`, all by keyword, and nothing is done
     with them before `fit`.
 
-    Images are given as a folder, a path, a uint8 (H, W, 3) RGB or (H, W) grey array, or a sequence
-    of paths and arrays. Results come in that order, those of a folder sorted by name, those of the
+    Images are given as a folder, a path, a URL, a uint8 (H, W, 3) RGB or (H, W) grey array, or a
+    sequence of these. Results come in that order, those of a folder sorted by name, those of the
     same file once. An image that cannot be read is left out with a warning and listed in
     `failures_`. Arrays are named ``image_000000``.. by their place.
 
@@ -110,7 +112,7 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         sources = as_sources(images)
         self.failures_ = []
-        with worker_pool(self.options_.workers) as pool:
+        with self._workers() as pool:
             outcomes = describe_images(sources, self._backbone, self.options_, pool)
             for outcome in self._successes(outcomes):
                 yield label_image(outcome.name, outcome.value, self.model_)
@@ -130,7 +132,7 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
             Written by `save` or by ``partdino segment``.
         **running
             Parameters that say how to run, not what to compute: ``weights``, ``masks``,
-            ``device``, ``batch_size``, ``workers``.
+            ``device``, ``batch_size``, ``workers``, ``engine``.
 
         Raises
         ------
@@ -155,7 +157,7 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         self._backbone, self.options_ = load_resolved(resolved)
         self.failures_ = []
         names = []
-        with worker_pool(self.options_.workers) as pool:
+        with self._workers() as pool:
             outcomes = describe_images(sources, self._backbone, self.options_, pool)
             for outcome in self._successes(outcomes):
                 store.write(outcome.name, outcome.value)
@@ -168,6 +170,10 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         self.model_ = model
         self.n_parts_ = model.options.parts
         self.parts_curve_ = model.curve
+
+    def _workers(self) -> AbstractContextManager[Pool | None]:
+        options = self.options_
+        return worker_pool(options.workers, options.engine, options.device)
 
     def _successes(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
         """Yield what succeeded; warn of what failed and keep it in `failures_`."""
@@ -194,18 +200,20 @@ def as_sources(images: Images) -> list[Source]:
         if isinstance(item, np.ndarray)
     ]
     places = {
-        Path(os.path.abspath(item)): place
+        Path(tree_path(item)): place
         for place, item in reversed(list(enumerate(items)))
         if not isinstance(item, np.ndarray)
     }
-    files = find_images(list(places)) if places or not placed else []
+    named = [item for item in items if not isinstance(item, np.ndarray)]
+    files = find_images(named) if named or not placed else []
     placed += [(_place(file.path, places), Source(file.name, file.path)) for file in files]
     return [source for _, source in sorted(placed, key=itemgetter(0))]
 
 
-def _place(file: Path, places: Mapping[Path, int]) -> int:
+def _place(file: Path | str, places: Mapping[Path, int]) -> int:
     """Return the place of a file, or of the folder that it is in; what lists name comes last."""
-    return next((places[p] for p in (file, *file.parents) if p in places), len(places))
+    path = Path(tree_path(file))
+    return next((places[p] for p in (path, *path.parents) if p in places), len(places))
 
 
 def _as_rgb(array: np.ndarray, index: int) -> np.ndarray:

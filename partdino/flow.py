@@ -16,7 +16,7 @@ from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
 from partdino.errors import PartDinoError
-from partdino.workers import WorkerDied, WorkerPool, worker_pool
+from partdino.workers import Pool, WorkerDied, worker_pool
 
 __all__ = [
     "Outcome",
@@ -122,7 +122,7 @@ def through(
     stage: str,
     function: Callable[[Any], Any],
     outcomes: Iterable[Outcome],
-    pool: WorkerPool | None = None,
+    pool: Pool | None = None,
 ) -> Iterator[Outcome]:
     """Put outcomes through one stage; see `through_all`."""
     return through_all({stage: function}, outcomes, pool)
@@ -131,7 +131,7 @@ def through(
 def through_all(
     stages: Mapping[str, Callable[[Any], Any]],
     outcomes: Iterable[Outcome],
-    pool: WorkerPool | None = None,
+    pool: Pool | None = None,
 ) -> Iterator[Outcome]:
     """Put outcomes through stages, each through all in one process, and yield them in their order.
 

@@ -19,19 +19,21 @@ class Photo:
     name
         As `partdino.images.ImageFile`.
     path
-        Where to read it, absolute.
+        Where to read it: an absolute path, or a URL.
     key
         What its description is stored under: another one for another file of the same name, so
         that resuming with other photos than were begun with starts again with those.
     """
 
     name: str
-    path: Path
+    path: Path | str
     key: str
 
     @classmethod
     def of(cls, file: ImageFile) -> Photo:
         """Make one of a file, which may be missing: reading it will fail."""
+        if file.version is not None:
+            return cls(file.name, file.path, f"{file.name} {file.version}")
         try:
             status = file.path.stat()
             version = f"{status.st_size} {status.st_mtime_ns}"
@@ -40,6 +42,6 @@ class Photo:
         return cls(file.name, Path(os.path.abspath(file.path)), f"{file.name} {version}")
 
 
-def find_photos(inputs: Sequence[Path], exclude: Path) -> list[Photo]:
+def find_photos(inputs: Sequence[Path | str], exclude: Path) -> list[Photo]:
     """Find the photos of all inputs, sorted by name; see `partdino.images.find_images`."""
     return [Photo.of(file) for file in find_images(inputs, exclude=exclude)]

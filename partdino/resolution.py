@@ -38,6 +38,8 @@ def resolve(options: Options) -> tuple[Options, list[str]]:
     """
     from partdino.features import resolve_backbone
 
+    if options.engine == "ray":
+        _check_for_ray(options)
     backbone, backbone_note = resolve_backbone(options.backbone, options.weights)
     boundaries, regions, regions_note = _resolve_regions(options.boundaries, options.regions)
     if boundaries == "hed":
@@ -73,6 +75,15 @@ def _resolve_regions(boundaries: str, regions: str) -> tuple[str, str, str]:
     return boundaries, regions, f"Regions: {regions} with boundaries {boundaries} ({reason})."
 
 
+def _check_for_ray(options: Options) -> None:
+    if options.workers == 0:
+        raise ConfigError("--engine ray computes in workers: pass --workers 1 or more, or auto")
+    if ":" in options.device:
+        raise ConfigError(
+            f"--engine ray gives every worker a GPU: --device cuda, not {options.device}"
+        )
+
+
 def _absolute(path: Path | None) -> Path | None:
     # What is written down of a run holds wherever it is read.
     return None if path is None else Path(os.path.abspath(path))
@@ -101,14 +112,17 @@ def load_resolved(options: Options) -> tuple[Backbone, Options]:
     """
     from partdino.features import load_backbone
 
+    on_cluster = options.engine == "ray"
     backbone = load_backbone(
         options.backbone,
         weights=options.weights,
         layer=options.layer,
         facet=options.facet,
         stride=options.stride,
-        device=options.device,
+        device="cpu" if on_cluster else options.device,
         precision=options.precision,
     )
+    if on_cluster:  # its GPUs are the workers': the machine that leads them needs none
+        backbone = backbone.bound_for(options.device)
     size = options.image_size or backbone.default_image_size
     return backbone, replace(options, facet=backbone.facet, layer=backbone.layer, image_size=size)

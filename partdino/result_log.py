@@ -50,7 +50,7 @@ class Recorded:
     Attributes
     ----------
     name, photo
-        The image's name and the path of its photo.
+        The image's name, and the path or URL of its photo.
     failure
         Why it has no result, or None.
     photo_found
@@ -68,7 +68,7 @@ class Recorded:
     foreground_found: bool | None = None
 
     @classmethod
-    def of(cls, result: PartSegmentation, photo: Path, photo_found: bool) -> Recorded:
+    def of(cls, result: PartSegmentation, photo: Path | str, photo_found: bool) -> Recorded:
         """Record a result."""
         return cls(
             name=result.name,

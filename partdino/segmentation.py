@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def segment(
-    inputs: Sequence[Path],
+    inputs: Sequence[Path | str],
     out: Path,
     given: Mapping[str, Any],
     reporter: Reporter,
@@ -49,7 +49,7 @@ def segment(
     Parameters
     ----------
     inputs
-        Folders, image files and lists of paths.
+        Folders, image files, lists of paths and URLs; see `partdino.images.find_images`.
     out
         The output folder.
     given
@@ -82,7 +82,7 @@ def segment(
     folder.begin(fingerprint)
     log = RunLog(reporter)
     header = Header.of(photos, options, backbone, notes, WHOLE)
-    with worker_pool(options.workers) as pool:
+    with worker_pool(options.workers, options.engine, options.device) as pool:
         writer = StoreWriter(folder.store, Existing.RESUME)
         store = describe(photos, writer, header, backbone, options, pool, log)
         check_any(store, out)

@@ -20,9 +20,9 @@ from typing import Any, Literal
 
 import joblib
 
-from partdino.errors import PartDinoError
+from partdino.errors import ConfigError, PartDinoError
 
-_TRIES = 2  # a task that two workers die of has killed them; the first may have died of another
+TRIES = 2  # a task that two workers die of has killed them; the first may have died of another
 _PROTOCOL = 5  # of pickle: arrays are copied once
 # What workers work with: imported once, by the process that they are forked from.
 _IMPORTS = ("partdino.description", "partdino.features", "partdino.boundaries.hed")
@@ -40,26 +40,55 @@ class WorkerDied(PartDinoError):
 
 
 @contextmanager
-def worker_pool(workers: int | Literal["auto"]) -> Iterator[WorkerPool | None]:
+def worker_pool(
+    workers: int | Literal["auto"],
+    engine: Literal["local", "ray"] = "local",
+    device: str = "cpu",
+) -> Iterator[Pool | None]:
     """Yield a pool of worker processes, which end with the block.
 
     Parameters
     ----------
     workers
-        How many; "auto" is one for each core that this process may use. For 0, None is yielded.
+        How many; "auto" is one for each core that this process may use, or as
+        `partdino.ray_engine.RayPool` has it. For 0, None is yielded.
+    engine
+        Where they run: on this machine, or on a Ray cluster.
+    device
+        What workers on a cluster compute on.
+
+    Raises
+    ------
+    ConfigError
+        There is no Ray, or no such device on the cluster.
     """
     if workers == 0:
         yield None
         return
-    pool = WorkerPool(joblib.cpu_count() if workers == "auto" else workers)
+    pool = _ray_pool(workers, device) if engine == "ray" else WorkerPool(count(workers))
     try:
         yield pool
     finally:
         pool.shutdown()
 
 
-class WorkerPool(Executor):
-    """An executor of processes that are started when first needed and replaced when they die.
+def count(workers: int | Literal["auto"]) -> int:
+    """Return how many workers suit this machine where it is left open."""
+    return joblib.cpu_count() if workers == "auto" else workers
+
+
+def _ray_pool(workers: int | Literal["auto"], device: str) -> Pool:
+    try:
+        from partdino.ray_engine import RayPool
+    except ImportError as error:
+        raise ConfigError("--engine ray needs Ray: pip install 'partdino[ray]'") from error
+    return RayPool(workers, device)
+
+
+class Pool(Executor):
+    """An executor of processes that take a task at a time each, and are replaced when they die.
+
+    Each is waited for by a thread.
 
     Parameters
     ----------
@@ -70,10 +99,6 @@ class WorkerPool(Executor):
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="worker")
-        self._idle: SimpleQueue[_Worker | None] = SimpleQueue()
-        for _ in range(workers):
-            self._idle.put(None)
-        self._alive: set[_Worker] = set()
         self._lock = Lock()
         self._closed = False
 
@@ -86,6 +111,26 @@ class WorkerPool(Executor):
         task = pickle.dumps(partial(function, *arguments, **named), _PROTOCOL)
         return self._threads.submit(self._run, task)
 
+    def _run(self, task: bytes) -> Any:
+        raise NotImplementedError
+
+
+class WorkerPool(Pool):
+    """Processes of this machine, started when first needed.
+
+    Parameters
+    ----------
+    workers
+        See `Pool`.
+    """
+
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers)
+        self._idle: SimpleQueue[_Worker | None] = SimpleQueue()
+        for _ in range(workers):
+            self._idle.put(None)
+        self._alive: set[_Worker] = set()
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
         """End the processes at once, whatever they are at."""
         with self._lock:
@@ -97,10 +142,10 @@ class WorkerPool(Executor):
     def _run(self, task: bytes) -> Any:
         worker = self._idle.get()
         try:
-            for _ in range(_TRIES):
+            for _ in range(TRIES):
                 worker = worker or self._start()
                 try:
-                    result, error = worker.call(task)
+                    reply = worker.call(task)
                 except (EOFError, OSError):
                     self._bury(worker)
                     worker = None
@@ -110,9 +155,7 @@ class WorkerPool(Executor):
                 raise WorkerDied
         finally:
             self._idle.put(worker)
-        if error is not None:
-            raise error
-        return result
+        return result_of(reply)
 
     def _start(self) -> _Worker:
         with self._lock:
@@ -138,10 +181,10 @@ class _Worker:
             self._process.start()
         theirs.close()  # only the worker holds that end: reading fails when it dies
 
-    def call(self, task: bytes) -> tuple[Any, Exception | None]:
-        """Run a pickled task; return what it returned or raised."""
+    def call(self, task: bytes) -> bytes:
+        """Run a pickled task; return the reply, see `answer`."""
         self._connection.send_bytes(task)
-        return pickle.loads(self._connection.recv_bytes())
+        return self._connection.recv_bytes()
 
     def kill(self) -> None:
         self._process.kill()
@@ -179,14 +222,9 @@ def _serve(connection: Connection) -> None:
     # Ctrl-C reaches every process of a terminal: the main one ends the run, in its own words.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
-    _compute_with_one_thread()
+    compute_with_one_thread()
     while True:
-        task = connection.recv_bytes()
-        try:
-            reply = pickle.dumps((pickle.loads(task)(), None), _PROTOCOL)
-        except Exception as error:
-            reply = pickle.dumps((None, error), _PROTOCOL)
-        connection.send_bytes(reply)
+        connection.send_bytes(answer(connection.recv_bytes()))
 
 
 def _end_with_parent() -> None:
@@ -195,7 +233,24 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _compute_with_one_thread() -> None:
+def answer(task: bytes) -> bytes:
+    """Run a pickled task; return a pickled pair, what it returned and what it raised."""
+    try:
+        return pickle.dumps((pickle.loads(task)(), None), _PROTOCOL)
+    except Exception as error:
+        return pickle.dumps((None, error), _PROTOCOL)
+
+
+def result_of(reply: bytes) -> Any:
+    """Return what a task returned, or raise what it raised."""
+    result, error = pickle.loads(reply)
+    if error is not None:
+        raise error
+    return result
+
+
+def compute_with_one_thread() -> None:
+    """Keep this process to one core, whatever library computes."""
     import cv2
     import torch
     from threadpoolctl import threadpool_limits

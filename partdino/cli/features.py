@@ -14,9 +14,11 @@ from partdino.config import FITTING_OPTIONS, Options
 
 def features(
     inputs: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            metavar="INPUT", help="Folders (searched recursively), images, .txt lists of paths."
+            metavar="INPUT",
+            help="Folders (searched recursively), images, .txt lists of paths, or URLs such as "
+            "s3://bucket/folder.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Feature store to write.")],

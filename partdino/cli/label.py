@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,8 +22,15 @@ def label(
         str, typer.Option(metavar="I/N", help="Only the I-th of N shares of the images.")
     ] = "1/1",
     workers: Annotated[
-        int, typer.Option(min=0, max=256, help="Processes beside this one.", show_default=True)
-    ] = 0,
+        int | None,
+        typer.Option(
+            min=0, max=256, help="Processes beside this one. Default: none; with ray: every core."
+        ),
+    ] = None,
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option(help="Where they run: on this machine or on a Ray cluster."),
+    ] = "local",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the results in --out.")
     ] = False,
@@ -45,5 +52,7 @@ def label(
 
     reporter = Reporter(quiet)
     existing = Existing.of(overwrite, resume)
-    run = label_stores(stores, out, model, reporter, Shard.parse(shard), existing, workers)
+    if workers is None:
+        workers = "auto" if engine == "ray" else 0
+    run = label_stores(stores, out, model, reporter, Shard.parse(shard), existing, workers, engine)
     report_run(run, out, reporter, as_json)

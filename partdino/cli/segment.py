@@ -14,9 +14,11 @@ from partdino.cli.options import with_method_options
 @with_method_options
 def segment(
     inputs: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            metavar="INPUT", help="Folders (searched recursively), images, .txt lists of paths."
+            metavar="INPUT",
+            help="Folders (searched recursively), images, .txt lists of paths, or URLs such as "
+            "s3://bucket/folder.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")],

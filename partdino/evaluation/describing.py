@@ -70,12 +70,13 @@ def describe_missing(
         See `describe_samples`.
     """
     missing = [key for key in sources if key not in cache]
+    workers = options.workers if missing else 0
     log.reporter.say(
         f"Descriptions: {len(sources) - len(missing)} of {len(sources)} images are in "
         f"{cache.folder}"
     )
     with (
-        worker_pool(options.workers if missing else 0) as pool,
+        worker_pool(workers, options.engine, options.device) as pool,
         log.reporter.progress("features", len(missing)) as advance,
     ):
         missing_sources = (sources[key] for key in missing)

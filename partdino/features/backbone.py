@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,10 @@ class Backbone:
         from partdino.features.extraction import load_again
 
         return load_again, (self.loading, self.weights.sha256)
+
+    def bound_for(self, device: str) -> Backbone:
+        """Return this backbone, to be loaded on another device by the processes it is sent to."""
+        return replace(self, loading=tuple({**dict(self.loading), "device": device}.items()))
 
     @property
     def layer(self) -> int | None:

@@ -1,4 +1,4 @@
-"""Which images an input names: folders, files and lists become one sorted list without doubles."""
+"""Which images the inputs name: they become one sorted list without doubles."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from partdino.errors import InputError
+from partdino.images.remote import RemoteFile, as_location, list_remote, tree_path
 
 # Only formats that Pillow recognises by their first bytes and decodes in every build.
 IMAGE_SUFFIXES = (
@@ -24,14 +25,17 @@ class ImageFile:
     Attributes
     ----------
     path
-        Where to read it.
+        Where to read it; a URL is text.
     name
         Its path relative to the input, posix separators, with extension: unique in the run and
         always encodable (bytes that are not UTF-8 are written as ``\\xff``).
+    version
+        Of what is behind a URL: see `RemoteFile`.
     """
 
-    path: Path
+    path: Path | str
     name: str
+    version: str | None = None
 
 
 def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> list[ImageFile]:
@@ -44,10 +48,13 @@ def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> li
     skipped. A file that a list names but that does not exist is returned: reading it fails, and
     the other images still go through.
 
+    A URL, such as ``s3://bucket/folder``, is a folder or an image on a file system of fsspec. It is
+    searched in the same way; lists may hold URLs, but are local themselves.
+
     Parameters
     ----------
     inputs
-        Folders, files and lists.
+        Folders, files, lists and URLs; a `Path` is never a URL.
     exclude
         A folder to leave out: the output, in case it lies inside an input.
 
@@ -60,23 +67,31 @@ def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> li
     Raises
     ------
     InputError
-        An input is missing, is the excluded folder, is not a readable list, or no image was found.
+        An input is missing, is the excluded folder, cannot be listed, or no image was found.
     """
     output = os.path.realpath(exclude) if exclude else None
     roots: set[str] = set()
     found: list[str] = []
-    for source in (source for given in inputs for source in _sources(Path(given))):
-        if os.path.isdir(source):
+    remote: list[RemoteFile] = []
+    for source in (source for given in inputs for source in _sources(as_location(given))):
+        if isinstance(source, str):
+            folder, files = list_remote(source, IMAGE_SUFFIXES)
+            roots.add(folder)
+            remote.extend(files)
+        elif os.path.isdir(source):
             roots.add(os.path.abspath(source))
             found.extend(_walk(source, output))
         else:
             roots.add(os.path.dirname(os.path.abspath(source)))
             found.append(str(source))
-    if not found:
+    if not found and not remote:
         places = ", ".join(printable(given) for given in inputs) or "an empty list of inputs"
         raise InputError(f"no images in {places} (looked for {' '.join(IMAGE_SUFFIXES)})")
     root = os.path.commonpath(roots)
     images = [ImageFile(Path(path), _name(path, root)) for path in _without_doubles(found)]
+    images += [
+        ImageFile(f.url, _name(f.url, root), f.version) for f in {f.url: f for f in remote}.values()
+    ]
     return sorted(images, key=lambda image: image.name)
 
 
@@ -85,8 +100,10 @@ def printable(path: Path | str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _sources(given: Path) -> list[Path]:
-    """Return the files and folders that one input stands for: itself, or the lines of a list."""
+def _sources(given: Path | str) -> list[Path | str]:
+    """Return the files, folders and URLs that one input is: itself, or the lines of a list."""
+    if isinstance(given, str):
+        return [given]
     if not os.path.exists(given):
         raise InputError(f"{printable(given)} does not exist; check the path")
     if os.path.isdir(given) or given.suffix.lower() not in LIST_SUFFIXES:
@@ -100,7 +117,8 @@ def _sources(given: Path) -> list[Path]:
     if "\0" in text:
         raise InputError(f"{printable(given)} is not text; a list holds one image path a line")
     lines = (line.strip() for line in text.splitlines())
-    return [given.parent / line for line in lines if line and not line.startswith("#")]
+    places = (as_location(line) for line in lines if line and not line.startswith("#"))
+    return [place if isinstance(place, str) else given.parent / place for place in places]
 
 
 def _walk(root: Path, output: str | None) -> Iterator[str]:
@@ -147,4 +165,4 @@ def _without_doubles(paths: Iterable[str]) -> list[str]:
 
 
 def _name(path: str, root: str) -> str:
-    return printable(Path(os.path.relpath(os.path.abspath(path), root)).as_posix())
+    return printable(Path(os.path.relpath(tree_path(path), root)).as_posix())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 import cv2
 import numpy as np
@@ -13,8 +15,10 @@ from PIL import Image, UnidentifiedImageError
 from partdino.errors import InputError
 from partdino.images.decode import MAX_PIXELS, Decoded, TooLargeError, decode
 from partdino.images.find import printable
+from partdino.images.remote import as_location, fetch
 
 _STRIP_PIXELS = 1_000_000
+_EMPTY = "the file is empty; copy it again from its source"
 
 
 class ImageError(InputError):
@@ -26,7 +30,7 @@ class ImageError(InputError):
         What is wrong and the cure, without the file's name.
     """
 
-    def __init__(self, path: Path, reason: str) -> None:
+    def __init__(self, path: Path | str, reason: str) -> None:
         super().__init__(f"{printable(path)}: {reason}")
         self.reason = reason
 
@@ -55,8 +59,8 @@ def read_image(
     Parameters
     ----------
     path
-        JPEG, PNG, WebP, TIFF, BMP, GIF, PNM or JPEG 2000: grey, colour, palette, CMYK, with alpha
-        (composited over white), 1 to 32 bits or float (see
+        A path or a URL (see `find_images`). JPEG, PNG, WebP, TIFF, BMP, GIF, PNM or JPEG 2000:
+        grey, colour, palette, CMYK, with alpha (composited over white), 1 to 32 bits or float (see
         `partdino.images.depth.display_range`). The EXIF orientation is applied; of an animation or
         a stack the first image is taken; colour profiles are ignored.
     max_pixels
@@ -77,10 +81,9 @@ def read_image(
         The file is missing, unreadable, empty, truncated, not an image or larger than
         `partdino.images.decode.MAX_PIXELS`.
     """
-    path = Path(path)
+    path = as_location(path)
     try:
-        _check_file(path)
-        with path.open("rb") as stream:
+        with _open(path) as stream:
             decoded = decode(stream, lambda height, width: _enough(height, width, max_pixels))
             pixels = _assemble(decoded, max_pixels)
     except ImageError:
@@ -92,6 +95,23 @@ def read_image(
     return LoadedImage(np.ascontiguousarray(_orient(pixels, orientation)), size)
 
 
+def _open(path: Path | str) -> BinaryIO:
+    if isinstance(path, Path):
+        _check_file(path)
+        return path.open("rb")
+    try:
+        content = fetch(path)
+    except FileNotFoundError as error:
+        raise ImageError(path, "no such file; check the address") from error
+    except Exception as error:  # every file system has exceptions of its own
+        words = " ".join(f"{error!s:.100}".split())
+        reason = f"cannot be fetched ({words}); check the connection and your credentials"
+        raise ImageError(path, reason) from error
+    if not content:
+        raise ImageError(path, _EMPTY)
+    return BytesIO(content)
+
+
 def _check_file(path: Path) -> None:
     status = path.stat()
     if path.is_dir():
@@ -99,7 +119,7 @@ def _check_file(path: Path) -> None:
     if not path.is_file():
         raise ImageError(path, "is not a regular file; save it as an image file first")
     if status.st_size == 0:
-        raise ImageError(path, "the file is empty; copy it again from its source")
+        raise ImageError(path, _EMPTY)
 
 
 def _explain(error: Exception) -> str:

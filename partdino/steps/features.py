@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def make_store(
-    inputs: Sequence[Path],
+    inputs: Sequence[Path | str],
     out: Path,
     given: Mapping[str, Any],
     reporter: Reporter,
@@ -35,7 +35,7 @@ def make_store(
     Parameters
     ----------
     inputs
-        Folders, image files and lists of paths: for every shard the same.
+        Folders, image files, lists of paths and URLs: for every shard the same.
     out
         The store.
     given
@@ -57,7 +57,7 @@ def make_store(
     photos = find_photos(inputs, exclude=out)
     backbone, options, notes = settle(options, reporter)
     header = Header.of(photos, options, backbone, notes, shard)
-    with worker_pool(options.workers) as pool:
+    with worker_pool(options.workers, options.engine, options.device) as pool:
         store = describe(photos, writer, header, backbone, options, pool, RunLog(reporter))
     if shard.count == 1:
         check_any(store, out)

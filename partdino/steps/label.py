@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -39,7 +39,8 @@ def label_stores(
     reporter: Reporter,
     shard: Shard = WHOLE,
     existing: Existing = Existing.REFUSE,
-    workers: int = 0,
+    workers: int | Literal["auto"] = 0,
+    engine: Literal["local", "ray"] = "local",
 ) -> dict[str, Any]:
     """Label the images of a store and write every output format.
 
@@ -57,8 +58,8 @@ def label_stores(
         Which share of the images is labelled.
     existing
         What to do if `out` holds results.
-    workers
-        Processes beside this one.
+    workers, engine
+        Processes beside this one, and where they run; see `worker_pool`.
 
     Returns
     -------
@@ -84,7 +85,7 @@ def label_stores(
     }
     folder.begin(fingerprint)
     log = RunLog(reporter)
-    with worker_pool(workers) as pool:
+    with worker_pool(workers, engine) as pool:
         images = label(store, shard, model, out, pool, log)
     write_run_tables(out, store.header.options, model, images, log)
     run = run_document(store.header, model, fingerprint, model_file, shard, images, log, start)
@@ -171,7 +172,7 @@ def recall_results(
         if outcome.failure != recorded.failure:
             raise OutputError(f"{out / 'labels'}: {outcome.failure}; label with --overwrite")
         if log.note(outcome):
-            writers.recall(outcome.value, partial(_read_photo, Path(recorded.photo)))
+            writers.recall(outcome.value, partial(_read_photo, recorded.photo))
             _book(recorded, log)
 
 
@@ -208,7 +209,7 @@ def _label(image: StoredImage, model: PartModel) -> tuple[PartSegmentation, np.n
     return label_image(image.name, image.read(), model), _read_photo(image.photo)
 
 
-def _read_photo(path: Path) -> np.ndarray | None:
+def _read_photo(path: Path | str) -> np.ndarray | None:
     try:
         return read_image(path, max_pixels=_PHOTO_PIXELS).pixels
     except InputError:

@@ -16,6 +16,7 @@ from typing import Any
 from partdino.description import ImageDescription
 from partdino.errors import StoreError
 from partdino.files import write_bytes, write_json
+from partdino.images.remote import as_location
 from partdino.photos import Photo
 from partdino.store.columns import Arrays, from_arrays
 
@@ -27,7 +28,7 @@ class StoredImage:
     Attributes
     ----------
     name, key, photo
-        As `Photo`: `photo` is its path.
+        As `Photo`: `photo` is its path or URL.
     failure
         Why it has no description, or None.
     block
@@ -38,7 +39,7 @@ class StoredImage:
 
     name: str
     key: str
-    photo: Path
+    photo: Path | str
     failure: str | None
     block: Path
     position: int
@@ -123,7 +124,7 @@ def read_index(path: Path) -> list[StoredImage]:
         raise _damaged(path, f"it has {size} bytes instead of {index['bytes']}")
     return [
         StoredImage(
-            *(image["name"], image["key"], Path(image["photo"]), image.get("failure")),
+            *(image["name"], image["key"], as_location(image["photo"]), image.get("failure")),
             *(path, position),
         )
         for position, image in enumerate(index["images"])

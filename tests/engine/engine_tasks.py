@@ -7,6 +7,8 @@ import signal
 import time
 from pathlib import Path
 
+from partdino.images import LoadedImage, read_image
+
 
 def process_of(value: object) -> int:
     """Return the number of the process that this runs in."""
@@ -55,3 +57,14 @@ def burn(seconds: float) -> None:
     end = time.process_time() + seconds
     while time.process_time() < end:
         pass
+
+
+class DeadlyPhoto:
+    """Reads a photo, but kills the first process that does so."""
+
+    def __init__(self, path: Path, flag: Path) -> None:
+        self._path, self._flag = path, flag
+
+    def __call__(self, max_pixels: int) -> LoadedImage:
+        die_once(self._flag)
+        return read_image(self._path, max_pixels)

@@ -1,0 +1,114 @@
+"""`--engine ray`: the same results from workers of a Ray cluster, past the death of one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import engine_tasks
+import pytest
+from segment_runs import SMALL, content, flags, label_bytes
+
+from partdino.description import Source
+from partdino.flow import Outcome, through, worker_pool
+from partdino.workers import WorkerDied
+
+ray = pytest.importorskip("ray", reason="pip install 'partdino[ray]'")
+
+RUN = flags({name: value for name, value in SMALL.items() if name != "workers"})
+
+
+def start_ray(tries: int = 5) -> None:
+    """Start Ray, which gives up after half a minute where other tests keep the cores busy."""
+    try:
+        ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+    except Exception:
+        ray.shutdown()
+        if tries == 1:
+            raise
+        start_ray(tries - 1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    """Two workers' worth of Ray, on this machine; its workers can import `engine_tasks`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
+        start_ray()
+        yield
+        ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with worker_pool(2, "ray") as pool:
+        yield pool
+
+
+def outcomes(values):
+    return [Outcome(f"{index}", value) for index, value in enumerate(values)]
+
+
+def test_tasks_run_in_two_other_processes_and_come_in_order(pool):
+    result = list(through("stage", engine_tasks.process_of, outcomes(range(20)), pool))
+    assert [o.name for o in result] == [f"{n}" for n in range(20)]
+    assert pool.workers == 2 and os.getpid() not in {o.value for o in result}
+
+
+def test_what_a_task_raises_is_raised_here(pool):
+    with pytest.raises(ValueError, match="not this"):
+        pool.submit(engine_tasks.refuse, "this").result()
+    with pytest.raises(ValueError, match="not loadable"):
+        pool.submit(abs, engine_tasks.Unloadable()).result()
+    assert pool.submit(abs, -1).result() == 1
+
+
+def test_a_dying_worker_takes_its_own_image_alone_and_is_replaced(pool):
+    result = list(through("stage", engine_tasks.die_of, outcomes([1, "poison", 3, 4, 5]), pool))
+    assert [o.value for o in result] == [1, None, 3, 4, 5]
+    assert "ended its worker process twice" in result[1].failure
+    with pytest.raises(WorkerDied):
+        pool.submit(engine_tasks.die_of, "poison").result()
+    assert pool.submit(abs, -1).result() == 1
+
+
+def test_a_worker_killed_on_the_way_changes_no_byte(partdino, photo_folder, tmp_path, monkeypatch):
+    local, distributed = tmp_path / "local", tmp_path / "ray"
+    assert partdino("segment", photo_folder, "--out", local, *RUN, "--workers", 0).code == 0
+
+    def deadly(name: str, path: Path) -> Source:
+        return Source(name, engine_tasks.DeadlyPhoto(path, tmp_path / "killed"))
+
+    monkeypatch.setattr("partdino.steps.features.Source", deadly)
+    done = partdino("segment", photo_folder, "--out", distributed, *RUN, "--engine", "ray")
+    assert (done.code, (tmp_path / "killed").exists()) == (0, True)
+    assert label_bytes(distributed) == label_bytes(local)
+    different = ("run.json", "config.yaml", ".partdino/store/store.json")
+    assert content(distributed, *different) == content(local, *different)
+
+
+def test_features_and_labels_of_a_store(partdino, photo_folder, tmp_path):
+    store, model = tmp_path / "store", tmp_path / "parts.safetensors"
+    describing = flags({name: v for name, v in SMALL.items() if name not in ("parts", "workers")})
+    done = partdino("features", photo_folder, "--out", store, *describing, "--engine", "ray")
+    assert done.code == 0, done.stderr
+    assert partdino("fit", store, "--parts", 3, "--out", model).code == 0
+    for engine in ("local", "ray"):
+        out = tmp_path / engine
+        done = partdino("label", store, "--model", model, "--out", out, "--engine", engine)
+        assert done.code == 0, done.stderr
+    assert content(tmp_path / "ray", "run.json") == content(tmp_path / "local", "run.json")
+
+
+@pytest.mark.parametrize(
+    ("options", "cure"),
+    [
+        ({"workers": 0}, "--workers 1"),
+        ({"device": "cuda:1"}, "--device cuda"),
+        ({"device": "cuda"}, "--device cpu"),
+    ],
+)
+def test_what_cannot_work_on_ray_is_one_line(partdino, photo_folder, tmp_path, options, cure):
+    chosen = flags({**SMALL, "workers": 2, "engine": "ray", **options})
+    done = partdino("segment", photo_folder, "--out", tmp_path / "out", *chosen)
+    assert done.code == 2 and cure in done.stderr.splitlines()[-1]
