@@ -17,7 +17,7 @@ from partdino.symmetry import mirrored_features, weigh_sides
 from partdino.synth import Scene, render_face
 from partdino.weights import is_available
 
-FACES = 12
+FACES = 6
 MIRRORED = (slice(None), slice(None, None, -1))
 
 
@@ -46,7 +46,7 @@ def faces() -> list[Scene]:
 def fitted(faces) -> dict[str, PartDiscovery]:
     """Parts of the faces, by the value of the option."""
     images = [face.image for face in faces]
-    options = {**SMALL, "parts": 8, "foreground": "none", "image_size": 448}
+    options = {**SMALL, "parts": 8, "image_size": 352, "foreground": "none"}
     values = ("auto", "together", "apart")
     return {value: PartDiscovery(**options, symmetry=value).fit(images) for value in values}
 
