@@ -84,14 +84,17 @@ def test_a_path_through_every_option(given):
         "image_size": 320,
         "stride": 4,
         "boundaries": "gradient",
+        "symmetry": "apart",
         "regions": "slic",
         "region_scale": 0.5,
         "min_region": 7,
         "region_size": 99,
+        "fit_on": "all",
         "device": "cuda:1",
         "precision": "bf16",
         "batch_size": 2,
         "workers": 3,
+        "engine": "ray",
     }
     assert set(values) == {field.name for field in fields(Options)}
     pairs = [(f"--{name.replace('_', '-')}", value) for name, value in values.items()]

@@ -7,6 +7,7 @@ import signal
 import time
 from pathlib import Path
 
+from partdino.flow import Outcome, attempt
 from partdino.images import LoadedImage, read_image
 
 
@@ -68,3 +69,8 @@ class DeadlyPhoto:
     def __call__(self, max_pixels: int) -> LoadedImage:
         die_once(self._flag)
         return read_image(self._path, max_pixels)
+
+
+def all_die_of(outcomes: list[Outcome]) -> list[Outcome]:
+    """Do `die_of` to the values of several outcomes."""
+    return [attempt("die", die_of, outcome) for outcome in outcomes]

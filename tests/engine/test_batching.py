@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 
+import engine_tasks
 import numpy as np
 import pytest
 import torch
 
-from partdino.batching import BatchStage, buffered, in_batches
-from partdino.flow import Outcome
+from partdino.batching import BatchStage, buffered, in_batches, in_windows
+from partdino.flow import Outcome, worker_pool
 
 
 class Device:
@@ -114,3 +115,13 @@ def test_a_buffer_hands_on_items_and_errors():
     assert next(items) == 1
     with pytest.raises(OSError, match="gone"):
         next(items)
+
+
+def test_workers_take_windows_and_what_they_die_of_fails_alone():
+    values = [*range(9), "poison", *range(10, 21)]
+    items = [Outcome(f"{n}", value) for n, value in enumerate(values)]
+    with worker_pool(2) as pool:
+        done = list(in_windows(engine_tasks.all_die_of, items, 2, pool))
+    assert [o.name for o in done] == [f"{n}" for n in range(21)]
+    assert [o.value for o in done] == [*range(9), None, *range(10, 21)]
+    assert "ended its worker process twice" in done[9].failure

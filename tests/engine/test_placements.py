@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from safetensors.torch import save_file
 
 from partdino import weights as packaged
 from partdino.config import Options
-from partdino.description import Source, _on_device, describe_images
+from partdino.description import Source, _on_device, _on_devices, _pool, describe_images
 from partdino.errors import WeightsError
 from partdino.features import load_backbone
 from partdino.flow import worker_pool
@@ -66,6 +67,11 @@ def sources(tmp_path_factory) -> list[Source]:
     return made
 
 
+def on_device(sources, backbone, options, pool=None, place=_on_device):
+    """Describe images as for an accelerator, on the CPU: there is no other device to be had here."""
+    return place(sources, backbone, options, pool, partial(_pool, symmetry="auto", with_patches=False))
+
+
 def parts_of(outcomes) -> list[tuple]:
     """Return all that was found out, in a form that can be compared to the bit."""
     return [
@@ -93,8 +99,20 @@ def test_on_workers(sources, backbone, expected):
 def test_on_a_device(sources, backbone, expected, workers, batch_size):
     options = replace(OPTIONS, batch_size=batch_size)
     with worker_pool(workers) as pool:
-        outcomes = list(_on_device(sources, backbone, options, pool))
+        outcomes = list(on_device(sources, backbone, options, pool))
     assert parts_of(outcomes) == expected
+
+
+def test_on_devices_of_workers(sources, backbone, expected):
+    options = replace(OPTIONS, batch_size=1)
+    with worker_pool(2) as pool:
+        outcomes = list(on_device(sources, backbone, options, pool, _on_devices))
+    assert parts_of(outcomes) == expected
+
+
+def test_a_backbone_bound_for_a_device_is_loaded_there(backbone):
+    assert backbone.bound_for("meta").device.type == "cpu"
+    assert pickle.loads(pickle.dumps(backbone.bound_for("meta"))).device.type == "meta"
 
 
 def test_on_a_device_with_little_memory(sources, backbone, expected, monkeypatch):
@@ -107,7 +125,7 @@ def test_on_a_device_with_little_memory(sources, backbone, expected, monkeypatch
         return extract(self, images)
 
     monkeypatch.setattr(type(backbone), "extract", with_little_memory)
-    assert parts_of(_on_device(sources, backbone, OPTIONS, None)) == expected
+    assert parts_of(on_device(sources, backbone, OPTIONS)) == expected
     assert max(tried) > 1
 
 
@@ -116,20 +134,20 @@ def test_with_hed(sources, weights):
     backbone = load_backbone("test_vit", weights=weights)
     options = replace(OPTIONS, boundaries="hed", region_size=64)
     here = parts_of(describe_images(sources, backbone, options))
-    assert parts_of(_on_device(sources, backbone, options, None)) == here
+    assert parts_of(on_device(sources, backbone, options)) == here
 
 
 def test_without_boundaries(sources, backbone):
     options = replace(OPTIONS, boundaries="none", regions="felzenszwalb", region_scale=60.0)
     here = parts_of(describe_images(sources, backbone, options))
-    assert parts_of(_on_device(sources, backbone, options, None)) == here
+    assert parts_of(on_device(sources, backbone, options)) == here
 
 
 @pytest.mark.parametrize("precision", ["bf16", "fp16"])
 def test_in_lower_precision_too(sources, weights, precision):
     backbone = load_backbone("test_vit", weights=weights, precision=precision)
     here = parts_of(describe_images(sources, backbone, OPTIONS))
-    assert parts_of(_on_device(sources, backbone, OPTIONS, None)) == here
+    assert parts_of(on_device(sources, backbone, OPTIONS)) == here
 
 
 def test_a_backbone_that_was_sent_is_the_same(backbone):

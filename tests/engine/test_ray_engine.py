@@ -15,13 +15,13 @@ from partdino.workers import WorkerDied
 
 ray = pytest.importorskip("ray", reason="pip install 'partdino[ray]'")
 
-RUN = flags({name: value for name, value in SMALL.items() if name != "workers"})
+RUN = flags({**SMALL, "workers": 2})
 
 
 def start_ray(tries: int = 5) -> None:
     """Start Ray, which gives up after half a minute where other tests keep the cores busy."""
     try:
-        ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+        ray.init(address="local", num_cpus=4, include_dashboard=False, log_to_driver=False)
     except Exception:
         ray.shutdown()
         if tries == 1:
@@ -31,9 +31,10 @@ def start_ray(tries: int = 5) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
-    """Two workers' worth of Ray, on this machine; its workers can import `engine_tasks`."""
+    """Ray on this machine, with room for two pools of two workers, who know `engine_tasks`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
+        patch.setenv("RAY_worker_niceness", "0")  # they shall not wait for other tests
         start_ray()
         yield
         ray.shutdown()
@@ -74,7 +75,7 @@ def test_a_dying_worker_takes_its_own_image_alone_and_is_replaced(pool):
 
 def test_a_worker_killed_on_the_way_changes_no_byte(partdino, photo_folder, tmp_path, monkeypatch):
     local, distributed = tmp_path / "local", tmp_path / "ray"
-    assert partdino("segment", photo_folder, "--out", local, *RUN, "--workers", 0).code == 0
+    assert partdino("segment", photo_folder, "--out", local, *flags(SMALL)).code == 0
 
     def deadly(name: str, path: Path) -> Source:
         return Source(name, engine_tasks.DeadlyPhoto(path, tmp_path / "killed"))
@@ -89,7 +90,7 @@ def test_a_worker_killed_on_the_way_changes_no_byte(partdino, photo_folder, tmp_
 
 def test_features_and_labels_of_a_store(partdino, photo_folder, tmp_path):
     store, model = tmp_path / "store", tmp_path / "parts.safetensors"
-    describing = flags({name: v for name, v in SMALL.items() if name not in ("parts", "workers")})
+    describing = flags({name: v for name, v in SMALL.items() if name != "parts"} | {"workers": 2})
     done = partdino("features", photo_folder, "--out", store, *describing, "--engine", "ray")
     assert done.code == 0, done.stderr
     assert partdino("fit", store, "--parts", 3, "--out", model).code == 0

@@ -91,8 +91,8 @@ def test_a_killed_run_goes_on_where_it_was(evaluate, arguments, described, monke
     described.clear()
     describe_images = describing.describe_images
 
-    def killed(sources, *rest):
-        for number, outcome in enumerate(describe_images(sources, *rest)):
+    def killed(sources, *rest, **named):
+        for number, outcome in enumerate(describe_images(sources, *rest, **named)):
             if number == 5:
                 raise KeyboardInterrupt
             yield outcome

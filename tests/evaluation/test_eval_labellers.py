@@ -46,7 +46,7 @@ def fitted(tmp_path):
     store = DescriptionStore(tmp_path)
     for number in range(4):
         store.write(str(number), describe(np.roll([0, 1, 2, 1], number), seed=number)[0])
-    options = Options(parts=3, foreground="none")
+    options = Options(parts=3, foreground="none", device="cpu")
     return fit_methods(("patch", "position"), [3], store, list("0123"), options, "")
 
 

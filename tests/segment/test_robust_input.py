@@ -251,13 +251,13 @@ def test_one_photo_is_enough(segment, photo_folder, tmp_path):
 def test_more_parts_than_regions(segment, photo_folder, tmp_path):
     result = segment(photo_folder / "animal_0000.jpg", tmp_path, parts=200)
     assert result.code == 0
-    found = int(re.search(r"there are only (\d+) distinct foreground regions", result.stderr)[1])
+    found = int(re.search(r"there are only (\d+) distinct foreground cells", result.stderr)[1])
     labels = label_map(tmp_path, "animal_0000.jpg")
     assert set(np.unique(labels)) == set(range(found + 1))
     categories = json.loads((tmp_path / "coco.json").read_text())["categories"]
     assert [category["name"] for category in categories][-1] == "part_200"
     run = json.loads((tmp_path / "run.json").read_text())
-    assert run["parts"] == {"asked": 200, "found": found}
+    assert run["parts"] == {"asked": 200, "chosen": 200, "found": found}
 
 
 @pytest.mark.parametrize("foreground", ["auto", "none"])
