@@ -7,10 +7,8 @@ many small clusters, and a normalised cut of the codebook's graph joins those in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 import numpy as np
 
@@ -88,17 +86,8 @@ class Codebook:
     directions: np.ndarray
     mass: np.ndarray
 
-    def refine(self, images: Iterable[tuple[np.ndarray, np.ndarray]], device: str) -> Codebook:
-        """Move each cluster to the mean of its members: a step of k-means in one pass.
-
-        Parameters
-        ----------
-        images
-            For each image, one at least, points (N, P) from `projection` and their areas (N,).
-        device
-            See `partdino.kmeans.nearest`.
-        """
-        sums = reduce(add, (ClusterSums.of(*points, self.directions, device) for points in images))
+    def refined(self, sums: ClusterSums) -> Codebook:
+        """Move each cluster to the mean of its members, as summed by a pass: a step of k-means."""
         return _without_empty(self.projection, sums.centroids(self.directions), sums.mass)
 
     def cut(self, num_parts: int, seed: int) -> PartClusters:

@@ -162,7 +162,8 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
             for outcome in self._successes(outcomes):
                 store.write(outcome.name, outcome.value)
                 names.append(outcome.name)
-        self._keep(fit_model(store, names, self.options_, self._backbone.weights.sha256))
+            weights_sha256 = self._backbone.weights.sha256
+            self._keep(fit_model(store, names, self.options_, weights_sha256, pool))
         self.options_ = replace(self.options_, parts=self.n_parts_)
         return names
 

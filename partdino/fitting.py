@@ -6,14 +6,16 @@
 
 Whatever the collection's size, memory holds a bounded sample and one image more. The foreground
 and the first codebook are always those of the sample. With ``fit_on`` "all", projection and
-codebook are made of every object cell, in passes over the images whose sums add up.
+codebook are made of every object cell, in passes over the images: workers map pieces of the
+collection to sums, and those are added up in the pieces' order, so it doesn't matter who made them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -22,19 +24,26 @@ from partdino.clustering import Codebook, codebook_size, fit_codebook
 from partdino.config import Options
 from partdino.description import ImageDescription
 from partdino.errors import InputError
+from partdino.flow import in_order
 from partdino.foreground import ForegroundModel, fit_foreground
+from partdino.kmeans import ClusterSums
 from partdino.model import PartModel, foreground_cells, pool_regions
 from partdino.part_number import part_curve
 from partdino.part_range import candidates
-from partdino.projection import ObjectCells, Projection, fit_projection, stack
+from partdino.projection import Moments, ObjectCells, Projection, fit_projection, stack
 from partdino.smoothing import smooth_cells
 from partdino.store import DescriptionStore, FeatureStore
+from partdino.workers import Pool
+
+Sums = TypeVar("Sums", Moments, ClusterSums)
 
 # The most cells to hold at once, and the most images to take them from.
 MAX_CELLS = 100_000
 MAX_IMAGES = 5_000
 # Over all cells, from the codebook of a sample: further ones gain under 0.1% in cosine.
 PASSES = 5
+# Images of a piece, whose sums are made together: as many as a block of a store has.
+_PIECE = 32
 
 
 def fit_model(
@@ -42,9 +51,10 @@ def fit_model(
     names: Sequence[str],
     options: Options,
     weights_sha256: str,
+    pool: Pool | None = None,
 ) -> PartModel:
     """Fit the foreground and the parts; see `fit_models`."""
-    return fit_models(store, names, options, weights_sha256, [options.parts])[options.parts]
+    return fit_models(store, names, options, weights_sha256, [options.parts], pool)[options.parts]
 
 
 # On one thread: the last bits depend on how many threads share a sum.
@@ -55,6 +65,7 @@ def fit_models(
     options: Options,
     weights_sha256: str,
     numbers: Sequence[int | str],
+    pool: Pool | None = None,
 ) -> dict[int | str, PartModel]:
     """Fit the foreground once, and the parts for each number of parts.
 
@@ -71,6 +82,8 @@ def fit_models(
         Of the backbone.
     numbers
         Numbers of parts, K; what `candidates` takes stands for the best of these.
+    pool
+        Workers that pass over all images, for ``fit_on`` "all"; None does that in this process.
 
     Returns
     -------
@@ -93,8 +106,11 @@ def fit_models(
         raise InputError(
             "no foreground was found in any image; --foreground none takes the images as all object"
         )
-    everything = _Objects(store, names, foreground) if options.fit_on == "all" else None
-    projection = fit_projection(cells if everything is None else everything.cells())
+    if options.fit_on == "sample":
+        everything, projection = None, fit_projection(cells)
+    else:
+        everything = partial(_total, objects=_Objects(store, names, foreground), pool=pool)
+        projection = everything(_Objects.moments).projection()
     codebook = cache(partial(_codebook, cells, everything, projection, options))
     models = {}
     for asked in numbers:
@@ -111,7 +127,7 @@ def fit_models(
 
 def _codebook(
     sample: Sequence[ObjectCells],
-    everything: _Objects | None,
+    everything: Callable[[Callable[[_Objects], Sums | None]], Sums] | None,
     projection: Projection,
     options: Options,
     size: int,
@@ -120,7 +136,8 @@ def _codebook(
     codebook = fit_codebook(sample, projection, size, options.seed, options.device)
     if everything is not None:
         for _ in range(PASSES):
-            codebook = codebook.refine(everything.points(projection), options.device)
+            of = partial(_Objects.cluster_sums, codebook=codebook, device=options.device)
+            codebook = codebook.refined(everything(of))
     return codebook
 
 
@@ -137,7 +154,22 @@ class _Objects:
         for description, inside in self._images():
             yield _object_cells(description, inside)
 
-    def points(self, projection: Projection) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def pieces(self) -> Iterator[_Objects]:
+        """Divide the collection into pieces that can be sent to a worker."""
+        for start in range(0, len(self.names), _PIECE):
+            names = self.names[start : start + _PIECE]
+            yield _Objects(self.store.part(names), names, self.foreground)
+
+    def moments(self) -> Moments | None:
+        """Return the sums that a projection is made of; None where there is no object."""
+        return _sum(map(Moments.of, self.cells()))
+
+    def cluster_sums(self, codebook: Codebook, device: str) -> ClusterSums | None:
+        """Return what one pass learns about the clusters of a codebook, or None."""
+        points = self._points(codebook.projection)
+        return _sum(ClusterSums.of(*each, codebook.directions, device) for each in points)
+
+    def _points(self, projection: Projection) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the points (C, P) of the smoothed cells of each, and their areas (C,)."""
         for description, inside in self._images():
             # Smoothing is linear, and takes a fraction of the time after projecting.
@@ -151,6 +183,22 @@ class _Objects:
             inside = foreground_cells(description, self.foreground)
             if inside.any():
                 yield description, inside
+
+
+def _total(of: Callable[[_Objects], Sums | None], objects: _Objects, pool: Pool | None) -> Sums:
+    """Map the pieces of a collection, which has an object at least, to sums and add those up."""
+    if pool is None:
+        return _sum(map(of, objects.pieces()))
+    futures = in_order(pool, of, objects.pieces(), 2 * pool.workers)
+    return _sum(future.result() for _, future in futures)
+
+
+def _sum(sums: Iterable[Sums | None]) -> Sums | None:
+    total = None
+    for each in sums:
+        if each is not None:
+            total = each if total is None else total + each
+    return total
 
 
 def _object_cells(description: ImageDescription, inside: np.ndarray) -> ObjectCells:

@@ -87,7 +87,7 @@ def segment(
         store = describe(photos, writer, header, backbone, options, pool, log)
         check_any(store, out)
         if model is None:
-            model = fit_store(store, options, log)
+            model = fit_store(store, options, log, pool)
             write_parts_curve(out / CURVE_NAME, model.curve)
         images = label(store, WHOLE, model, out, pool, log)
     write_run_tables(out, header.options, model, images, log)

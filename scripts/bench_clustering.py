@@ -24,14 +24,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
 from importlib.util import find_spec
+from operator import add
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from partdino.kmeans import ClusterSums
 
 _PIECE = 4096  # vectors
 
@@ -101,7 +105,7 @@ def in_passes(file: Path, clusters: int, seed: int) -> np.ndarray:
     directions = spherical_kmeans(sample, ones, clusters, seed, restarts=1)[0]
     codebook = Codebook(None, directions, np.ones(len(directions)))
     for _ in range(PASSES):
-        codebook = codebook.refine(pieces(file), "cpu")
+        codebook = codebook.refined(total(pieces(file), codebook.directions))
     return codebook.directions
 
 
@@ -112,6 +116,13 @@ def pieces(file: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         # Opened anew: what was read of an open map stays in memory.
         piece = np.array(np.load(file, mmap_mode="r")[start : start + _PIECE], np.float64)
         yield piece, np.ones(len(piece))
+
+
+def total(pieces: Iterator[tuple[np.ndarray, np.ndarray]], directions: np.ndarray) -> ClusterSums:
+    """Return what a pass over all pieces learns about clusters."""
+    from partdino.kmeans import ClusterSums
+
+    return reduce(add, (ClusterSums.of(*piece, directions) for piece in pieces))
 
 
 def scikit_learn(name: str, file: Path, clusters: int, seed: int) -> np.ndarray:

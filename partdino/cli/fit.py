@@ -32,4 +32,4 @@ def fit(
     reporter.say(f"{len(model.parts)} parts are in {out}")
 
 
-fit = with_options(fit, method_parameters(*FITTING_OPTIONS, "device"))
+fit = with_options(fit, method_parameters(*FITTING_OPTIONS, "device", "workers", "engine"))

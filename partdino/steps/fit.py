@@ -10,10 +10,12 @@ from typing import Any
 from partdino.config import FITTING_OPTIONS, OPTION_NAMES, Options, refuse_unknown, validate
 from partdino.errors import ConfigError, OutputError
 from partdino.fitting import fit_model
+from partdino.flow import worker_pool
 from partdino.model import PartModel
 from partdino.reporting import Reporter, RunLog
 from partdino.resolution import resolve_device
 from partdino.store import FeatureStore, Header, open_stores
+from partdino.workers import Pool
 from partdino.writers import write_parts_curve
 
 
@@ -33,7 +35,8 @@ def make_model(
     out
         The model file. The curve that a range of parts is chosen by lies beside it.
     given
-        Values of `FITTING_OPTIONS` and the device by name; others are left out of account.
+        Values of `FITTING_OPTIONS`, the device, workers and engine by name; others are left out of
+        account.
     reporter
         Where to say what happens.
     overwrite
@@ -52,16 +55,18 @@ def make_model(
         from partdino.devices import usable_device
 
         usable_device(options.device)
-    model = fit_store(open_stores(stores), options, RunLog(reporter))
+    workers = options.workers if options.fit_on == "all" else 0
+    with worker_pool(workers, options.engine, options.device) as pool:
+        model = fit_store(open_stores(stores), options, RunLog(reporter), pool)
     model.save(out)
     write_parts_curve(out.with_name(f"{out.stem}_curve"), model.curve)
     return model
 
 
-def fit_store(store: FeatureStore, options: Options, log: RunLog) -> PartModel:
-    """Fit the parts of a store; `options` have every "auto" resolved."""
+def fit_store(store: FeatureStore, options: Options, log: RunLog, pool: Pool | None) -> PartModel:
+    """Fit the parts of a store; see `partdino.fitting.fit_models`."""
     start = time.perf_counter()
-    model = fit_model(store, store.keys, options, store.header.weights["sha256"])
+    model = fit_model(store, store.keys, options, store.header.weights["sha256"], pool)
     log.seconds["fit"] = time.perf_counter() - start
     found = len(model.parts)
     if found < model.options.parts:
@@ -84,6 +89,8 @@ def _options(header: Header, given: Mapping[str, Any]) -> Options:
         )
     if own:
         values["foreground"] = own
-    # That of the features may be of another machine.
+    # Those of the features may be of another machine.
     values["device"] = resolve_device(given.get("device", "auto"))
+    values["workers"] = given.get("workers", "auto")
+    values["engine"] = given.get("engine", "local")
     return validate({**header.options, **values})

@@ -68,8 +68,10 @@ def sources(tmp_path_factory) -> list[Source]:
 
 
 def on_device(sources, backbone, options, pool=None, place=_on_device):
-    """Describe images as for an accelerator, on the CPU: there is no other device to be had here."""
-    return place(sources, backbone, options, pool, partial(_pool, symmetry="auto", with_patches=False))
+    """Describe images as for an accelerator, on the CPU: any machine has one."""
+    return place(
+        sources, backbone, options, pool, partial(_pool, symmetry="auto", with_patches=False)
+    )
 
 
 def parts_of(outcomes) -> list[tuple]:

@@ -88,12 +88,15 @@ def test_a_worker_killed_on_the_way_changes_no_byte(partdino, photo_folder, tmp_
     assert content(distributed, *different) == content(local, *different)
 
 
-def test_features_and_labels_of_a_store(partdino, photo_folder, tmp_path):
+def test_features_fit_and_labels_of_a_store(partdino, photo_folder, tmp_path):
     store, model = tmp_path / "store", tmp_path / "parts.safetensors"
     describing = flags({name: v for name, v in SMALL.items() if name != "parts"} | {"workers": 2})
     done = partdino("features", photo_folder, "--out", store, *describing, "--engine", "ray")
     assert done.code == 0, done.stderr
-    assert partdino("fit", store, "--parts", 3, "--out", model).code == 0
+    fitting = ("fit", store, "--parts", 3, "--fit-on", "all", "--out")
+    assert partdino(*fitting, model, "--workers", 0).code == 0
+    assert partdino(*fitting, tmp_path / "too", "--workers", 2, "--engine", "ray").code == 0
+    assert (tmp_path / "too").read_bytes() == model.read_bytes()
     for engine in ("local", "ray"):
         out = tmp_path / engine
         done = partdino("label", store, "--model", model, "--out", out, "--engine", engine)

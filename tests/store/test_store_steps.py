@@ -39,6 +39,16 @@ def test_merged_features_are_those_of_a_single_run(
     assert (tmp_path / "model").read_bytes() == model.read_bytes()
 
 
+def test_passes_over_shards_by_workers_learn_what_one_process_does(
+    fit, store, shards, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("partdino.fitting._PIECE", 3)
+    one, many = tmp_path / "one", tmp_path / "many"
+    assert fit(one, store, more=("--fit-on", "all", "--workers", 0)).code == 0
+    assert fit(many, *shards, more=("--fit-on", "all", "--workers", 2)).code == 0
+    assert many.read_bytes() == one.read_bytes()
+
+
 def test_merged_labels_are_those_of_a_single_run(partdino, label, labelled, shards, tmp_path):
     outs = [tmp_path / str(number) for number in (1, 2, 3)]
     for number, out in enumerate(outs, 1):
