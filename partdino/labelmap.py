@@ -10,10 +10,11 @@ from partdino.resampling import area_axis, bilinear_axis
 STRIP_PIXELS = 2**18  # how much of the larger of the two maps is worked on at once
 
 
-def resize_label_map(
-    label_map: np.ndarray, size: tuple[int, int], smooth: bool = True
-) -> np.ndarray:
-    """Resize a label map.
+def resize_label_map(label_map: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """Resize a label map, with smooth borders.
+
+    Every label's mask is resized, bilinearly along an axis that grows and by area along one that
+    shrinks; the label with the largest value wins, the smaller of two equal ones.
 
     Parameters
     ----------
@@ -21,10 +22,6 @@ def resize_label_map(
         uint8 (h, w).
     size
         (H, W) of the result.
-    smooth
-        True: resize every label's mask, bilinearly along an axis that grows and by area along one
-        that shrinks; the label with the largest value wins, the smaller of two equal ones. False:
-        nearest neighbour, source index floor((i + 0.5) * h / H).
 
     Returns
     -------
@@ -32,8 +29,6 @@ def resize_label_map(
     same.
     """
     (height, width), (rows, columns) = label_map.shape, size
-    if not smooth:
-        return label_map[_nearest(rows, height)[:, None], _nearest(columns, width)]
     down, across = _axis(rows, height), _axis(columns, width)
     step = max(1, STRIP_PIXELS * rows // (max(rows, height) * max(columns, width)))
     resized = np.empty(size, np.uint8)
@@ -42,10 +37,6 @@ def resize_label_map(
         first, last = strip.indices.min(), strip.indices.max() + 1
         resized[start : start + step] = _vote(label_map[first:last], strip[:, first:last], across)
     return resized
-
-
-def _nearest(size: int, source: int) -> np.ndarray:
-    return (2 * np.arange(size) + 1) * source // (2 * size)
 
 
 def _axis(size: int, source: int) -> csr_matrix:

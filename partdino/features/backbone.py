@@ -104,10 +104,6 @@ class Backbone:
         side = image_size or self.default_image_size
         return size_of_area(height, width, side, self.patch_size, least=2)
 
-    def grid_size(self, height: int, width: int) -> tuple[int, int]:
-        """Return the rows and columns of the grid for an input size."""
-        return height // self.stride, width // self.stride
-
     def extract(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Compute the features of images.
 

@@ -16,17 +16,15 @@ label_maps = arrays(np.uint8, st.tuples(sides, sides), elements=st.sampled_from(
 
 
 @properties
-@given(label_map=label_maps, smooth=st.booleans())
-def test_the_same_size_changes_nothing(label_map, smooth):
-    np.testing.assert_array_equal(resize_label_map(label_map, label_map.shape, smooth), label_map)
+@given(label_map=label_maps)
+def test_the_same_size_changes_nothing(label_map):
+    np.testing.assert_array_equal(resize_label_map(label_map, label_map.shape), label_map)
 
 
 @properties
-@given(
-    label_map=label_maps, height=st.integers(1, 40), width=st.integers(1, 40), smooth=st.booleans()
-)
-def test_no_new_labels(label_map, height, width, smooth):
-    resized = resize_label_map(label_map, (height, width), smooth)
+@given(label_map=label_maps, height=st.integers(1, 40), width=st.integers(1, 40))
+def test_no_new_labels(label_map, height, width):
+    resized = resize_label_map(label_map, (height, width))
     assert resized.shape == (height, width)
     assert resized.dtype == np.uint8
     assert set(np.unique(resized)) <= set(np.unique(label_map))
@@ -34,7 +32,7 @@ def test_no_new_labels(label_map, height, width, smooth):
 
 @properties
 @given(label_map=label_maps, size=st.tuples(sides, sides), grow=st.booleans())
-def test_smooth_equals_the_largest_resized_mask(label_map, size, grow):
+def test_it_equals_the_largest_resized_mask(label_map, size, grow):
     height, width = label_map.shape
     size = (
         (height + size[0], width + size[1]) if grow else (min(size[0], height), min(size[1], width))
@@ -81,41 +79,26 @@ def test_renaming_the_labels_renames_the_result(label_map, size, names):
         np.uint8, st.tuples(st.integers(1, 5), st.integers(1, 5)), elements=st.integers(0, 4)
     ),
     factor=st.integers(1, 4),
-    smooth=st.booleans(),
 )
-def test_up_and_down_again_keeps_big_blocks(blocks, factor, smooth):
+def test_up_and_down_again_keeps_big_blocks(blocks, factor):
     label_map = blocks.repeat(4, axis=0).repeat(4, axis=1)
     height, width = label_map.shape
-    enlarged = resize_label_map(label_map, (height * factor, width * factor), smooth)
-    back = resize_label_map(enlarged, (height, width), smooth)
+    enlarged = resize_label_map(label_map, (height * factor, width * factor))
+    back = resize_label_map(enlarged, (height, width))
     inside = np.ix_(*(np.flatnonzero(np.isin(np.arange(n) % 4, (1, 2))) for n in (height, width)))
     np.testing.assert_array_equal(back[inside], label_map[inside])
-    if not smooth:
-        np.testing.assert_array_equal(back, label_map)
 
 
-@pytest.mark.parametrize("smooth", [True, False])
-def test_half_pixel_convention(smooth):
+def test_half_pixel_convention():
     # A border in the middle of the map stays in the middle, whatever the factor.
     label_map = np.array([[1, 1, 2, 2]], np.uint8)
     for width in (2, 6, 8, 10, 100):
         expected = [1] * (width // 2) + [2] * (width // 2)
-        assert resize_label_map(label_map, (3, width), smooth).tolist() == [expected] * 3
+        assert resize_label_map(label_map, (3, width)).tolist() == [expected] * 3
 
 
-@properties
-@given(label_map=label_maps, size=st.tuples(st.integers(1, 40), st.integers(1, 40)))
-def test_nearest_takes_the_pixel_under_the_centre(label_map, size):
-    resized = resize_label_map(label_map, size, smooth=False)
-    (height, width), (rows, columns) = label_map.shape, size
-    for i, j in np.ndindex(size):
-        source = (2 * i + 1) * height // (2 * rows), (2 * j + 1) * width // (2 * columns)
-        assert resized[i, j] == label_map[source]
-
-
-@pytest.mark.parametrize("smooth", [True, False])
-def test_one_pixel_fills_the_whole(smooth):
-    assert (resize_label_map(np.full((1, 1), 255, np.uint8), (7, 3), smooth) == 255).all()
+def test_one_pixel_fills_the_whole():
+    assert (resize_label_map(np.full((1, 1), 255, np.uint8), (7, 3)) == 255).all()
 
 
 def test_the_smaller_label_wins_a_tie():
@@ -124,13 +107,13 @@ def test_the_smaller_label_wins_a_tie():
     assert resize_label_map(label_map, (1, 3)).tolist() == [[5, 2, 2]]
 
 
-def test_smooth_rounds_a_corner_where_nearest_keeps_steps():
+def test_a_corner_is_rounded():
     label_map = np.zeros((4, 4), np.uint8)
     label_map[2:, 2:] = 1
-    smooth, nearest = (resize_label_map(label_map, (64, 64), smooth) for smooth in (True, False))
-    assert nearest[32, 32] == 1
-    assert smooth[32, 32] == 0
-    assert smooth[-1, -1] == 1
+    resized = resize_label_map(label_map, (64, 64))
+    assert label_map.repeat(16, axis=0).repeat(16, axis=1)[32, 32] == 1
+    assert resized[32, 32] == 0
+    assert resized[-1, -1] == 1
 
 
 def test_one_axis_may_grow_while_the_other_shrinks():
