@@ -10,6 +10,8 @@ from PIL import Image
 
 from partdino.images.read import ImageError
 
+_MOST_COLOURS = 256  # of masks in colour; photos have more
+
 
 def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
     """Read the mask of an image.
@@ -32,7 +34,7 @@ def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
     Raises
     ------
     ImageError
-        There is no mask for the image, or it cannot be read.
+        There is no mask for the image, it cannot be read, or it is a photo.
     """
     relative = PurePosixPath(name)
     names = (f"{name}.png", str(relative.with_suffix(".png")), name)
@@ -42,9 +44,13 @@ def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
     try:
         with Image.open(path) as image:
             values, has_alpha = np.asarray(image), image.getbands()[-1] == "A"
+            many = len(image.getbands()) >= 3 and image.getcolors(_MOST_COLOURS) is None
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise ImageError(path, "not a readable mask; save it as PNG") from error
-    return resize_mask(_object(values, has_alpha), size)
+    inside = _object(values, has_alpha)
+    if many and inside.all():
+        raise ImageError(path, "a photo, not a mask; save a PNG with 0 where there is no object")
+    return resize_mask(inside, size)
 
 
 def _object(values: np.ndarray, has_alpha: bool) -> np.ndarray:

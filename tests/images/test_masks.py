@@ -46,6 +46,16 @@ def test_a_palette_mask_counts_by_index_not_by_colour(tmp_path: Path):
     assert np.array_equal(read_mask(tmp_path, "a.jpg", OBJECT.shape), OBJECT)
 
 
+def test_a_photo_is_no_mask_but_a_cut_out_is(tmp_path: Path):
+    photo = np.random.default_rng(0).integers(1, 256, (40, 40, 4), dtype=np.uint8)
+    Image.fromarray(photo[..., :3]).save(tmp_path / "a.png")
+    with pytest.raises(ImageError, match="a photo, not a mask"):
+        read_mask(tmp_path, "a.jpg", (40, 40))
+    photo[:20, :, 3] = 0
+    Image.fromarray(photo).save(tmp_path / "a.png")
+    assert read_mask(tmp_path, "a.jpg", (40, 40)).sum() == 20 * 40
+
+
 def test_no_mask_and_a_damaged_mask_are_failures_of_the_image(tmp_path: Path):
     with pytest.raises(ImageError, match="no mask"):
         read_mask(tmp_path, "a.jpg", (6, 8))
