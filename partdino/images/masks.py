@@ -10,7 +10,8 @@ from PIL import Image
 
 from partdino.images.read import ImageError
 
-_MOST_COLOURS = 256  # of masks in colour; photos have more
+_MOST_COLOURS = 256  # of masks in colour; photos have more,
+_OBJECT = 0.99  # and hardly a pixel that is black
 
 
 def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
@@ -48,7 +49,7 @@ def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise ImageError(path, "not a readable mask; save it as PNG") from error
     inside = _object(values, has_alpha)
-    if many and inside.all():
+    if many and inside.mean() > _OBJECT:
         raise ImageError(path, "a photo, not a mask; save a PNG with 0 where there is no object")
     return resize_mask(inside, size)
 
