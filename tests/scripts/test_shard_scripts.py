@@ -66,7 +66,7 @@ def test_two_processes_make_what_one_makes(partdino, photo_folder, tmp_path):
 def test_slurm_jobs_run_each_shard_once_and_wait_for_each_other(tmp_path):
     log = tmp_path / "log"
     # A fit that leaves a model, and a label that says that some images failed.
-    said = 'echo "$@" >>"$LOG"; [ "$1" != fit ] || echo m >"$6"; [ "$1" != label ]'
+    said = 'echo "$@" >>"$LOG"; [ "$1" != fit ] || echo m >"$7"; [ "$1" != label ]'
     command = executable(tmp_path / "partdino", f"#!/usr/bin/env bash\n{said}\n")
     executable(tmp_path / "sbatch", SBATCH)
     for number in (1, 2):
