@@ -3,6 +3,9 @@
 Parts differ in size and in variety: a bonnet is large and everywhere alike, a wheel small and
 varied. k-means alone would cut the first and merge it with others, so it only makes a codebook of
 many small clusters, and a normalised cut of the codebook's graph joins those into parts.
+
+What is unlike all else is cheap to cut off, were it in one image only: the fan of a turkey. So the
+graph is cut finer until K parts are common, and what is rare joins the common part it is most like.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from partdino.projection import ObjectCells, Projection
 CODEBOOK = 128  # small clusters, or twice the number of parts where that is more
 RUNS = 1  # of the codebook's k-means: one small cluster more or less decides little
 _AFFINITY = 0.15  # directions whose cosine is lower by this much are alike 1 / e as much
+RARE = 0.05  # a part in fewer of the images is not worth a number
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,23 +84,41 @@ class Codebook:
         float64 (M, P), unit vectors.
     mass
         float64 (M,), above 0: the share of all area that is in each.
+    presence
+        bool (M, N): in which of the N images of the sample each is.
     """
 
     projection: Projection
     directions: np.ndarray
     mass: np.ndarray
+    presence: np.ndarray
 
     def refined(self, sums: ClusterSums) -> Codebook:
         """Move each cluster to the mean of its members, as summed by a pass: a step of k-means."""
-        return _without_empty(self.projection, sums.centroids(self.directions), sums.mass)
+        directions = sums.centroids(self.directions)
+        return _without_empty(self.projection, directions, sums.mass, self.presence)
 
     def cut(self, num_parts: int, seed: int) -> PartClusters:
-        """Divide the codebook into K parts; see `normalised_cut`."""
-        parts = normalised_cut(self.directions, self.mass, num_parts, seed)
-        parts = _largest_first(parts, self.mass)
+        """Divide the codebook into K parts, by `normalised_cut`.
+
+        None of them is in fewer than `RARE` of the images if any cut into up to 2 K has K such.
+        """
+        parts = _largest_first(self._common_parts(num_parts, seed), self.mass)
         order = np.argsort(parts, kind="stable")
         arrays = (self.projection.mean, self.projection.components, self.directions[order])
         return PartClusters(*(array.astype(np.float32) for array in arrays), parts[order])
+
+    def _common_parts(self, num_parts: int, seed: int) -> np.ndarray:
+        """Return (M,) the parts of the coarsest cut with K common ones, or of the plain cut."""
+        for number in range(num_parts, 2 * num_parts + 1):
+            parts = normalised_cut(self.directions, self.mass, number, seed)
+            present = [self.presence[parts == part].any(axis=0) for part in range(parts.max() + 1)]
+            share = np.mean(present, axis=1)
+            common = np.argsort(-share, kind="stable")[:num_parts]
+            if share[common].min() >= RARE:
+                kept = np.isin(parts, common)
+                return parts[kept][(self.directions @ self.directions[kept].T).argmax(axis=1)]
+        return normalised_cut(self.directions, self.mass, num_parts, seed)
 
 
 def codebook_size(num_parts: int) -> int:
@@ -130,11 +152,17 @@ def fit_codebook(
     areas = np.concatenate([cells.areas for cells in images])
     directions, assignment = spherical_kmeans(points, areas, size, seed, RUNS, device)
     mass = np.bincount(assignment, areas, minlength=len(directions))
-    return _without_empty(projection, directions, mass)
+    image = np.repeat(np.arange(len(images)), [len(cells.areas) for cells in images])
+    presence = np.zeros((len(directions), len(images)), bool)
+    presence[assignment, image] = True
+    return _without_empty(projection, directions, mass, presence)
 
 
-def _without_empty(projection: Projection, directions: np.ndarray, mass: np.ndarray) -> Codebook:
-    return Codebook(projection, directions[mass > 0], mass[mass > 0] / mass.sum())
+def _without_empty(
+    projection: Projection, directions: np.ndarray, mass: np.ndarray, presence: np.ndarray
+) -> Codebook:
+    there = mass > 0
+    return Codebook(projection, directions[there], mass[there] / mass.sum(), presence[there])
 
 
 def _largest_first(parts: np.ndarray, mass: np.ndarray) -> np.ndarray:

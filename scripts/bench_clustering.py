@@ -103,7 +103,8 @@ def in_passes(file: Path, clusters: int, seed: int) -> np.ndarray:
     sample = np.array(vectors[seed % 10 :: 10], np.float64)
     ones = np.ones(len(sample))
     directions = spherical_kmeans(sample, ones, clusters, seed, restarts=1)[0]
-    codebook = Codebook(None, directions, np.ones(len(directions)))
+    count = len(directions)
+    codebook = Codebook(None, directions, np.ones(count), np.ones((count, 1), bool))
     for _ in range(PASSES):
         codebook = codebook.refined(total(pieces(file), codebook.directions))
     return codebook.directions

@@ -71,6 +71,20 @@ def test_parts_are_found_under_the_looks_of_the_images_and_numbered_by_size():
     np.testing.assert_array_equal(np.concatenate(found), truth)
 
 
+def test_what_one_image_alone_has_is_no_part_while_there_are_enough_common_ones():
+    features, truth, images = collection()
+    rng = np.random.default_rng(1)
+    fan = 3 * normalise(rng.normal(size=40)) + 0.02 * rng.normal(size=(200, 40))
+    features = np.concatenate([features, fan])
+    images = np.concatenate([images, np.zeros(200, int)])
+    parts = fit_parts(features, np.ones(len(features)), images, 3)
+    found = []
+    for image in range(1, images.max() + 1):
+        own = features[images == image]
+        found.append(parts.similarities(own, own.mean(axis=0)).argmax(axis=1))
+    assert adjusted_rand_score(truth[images[: len(truth)] > 0], np.concatenate(found)) == 1
+
+
 def test_similarities_are_to_the_nearest_centroid_of_each_part():
     features, _, images = collection()
     parts = fit_parts(features, np.ones(len(features)), images, 2, seed=1)

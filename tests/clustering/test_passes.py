@@ -47,7 +47,9 @@ def total(points: np.ndarray, weights: np.ndarray, size: int, directions: np.nda
 
 
 def codebook(directions: np.ndarray) -> Codebook:
-    return Codebook(Projection(np.zeros(16), np.eye(16)), directions, np.ones(len(directions)))
+    everywhere = np.ones((len(directions), 1), bool)
+    mass = np.ones(len(directions))
+    return Codebook(Projection(np.zeros(16), np.eye(16)), directions, mass, everywhere)
 
 
 @pytest.mark.parametrize("size", [1, 37, 4000])
