@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import partdino
-from partdino.config import RUNNING_OPTIONS, Options
+from partdino.config import FITTING_OPTIONS, RUNNING_OPTIONS, Options
 from partdino.datasets import Sample
 from partdino.errors import OutputError
-from partdino.evaluation.options import REPLACED
 from partdino.files import write_json
 from partdino.kmeans import normalise
 from partdino.store import DescriptionStore
@@ -55,7 +54,7 @@ def cache_settings(options: Options, backbone: Backbone, masks: str | None) -> d
     masks
         Hash of the annotations where the images are cut along object masks, or None.
     """
-    irrelevant = {*RUNNING_OPTIONS, *REPLACED}
+    irrelevant = {*RUNNING_OPTIONS, *FITTING_OPTIONS}
     return {
         "options": {k: v for k, v in options.options().items() if k not in irrelevant},
         "weights_sha256": backbone.weights.sha256,

@@ -60,10 +60,11 @@ def test_other_settings_are_described_anew(evaluate, arguments, described, chang
     assert len(described) == 4
 
 
-def test_another_foreground_of_the_method_is_not(evaluate, arguments, described):
+@pytest.mark.parametrize("change", [("--foreground", "none"), ("--fit-on", "all")])
+def test_other_options_of_the_fit_are_not(evaluate, arguments, described, change):
     evaluate(*arguments, "--parts", 2)
     described.clear()
-    evaluate(*arguments, "--parts", 2, "--foreground", "none")
+    evaluate(*arguments, "--parts", 2, *change)
     assert described == []
 
 
