@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -14,6 +15,9 @@ import pytest
 
 from partdino.cli.main import main
 from partdino.synth import write_layout
+
+# A script's background job ignores Ctrl-C, and so would the runs that the tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)
