@@ -10,7 +10,14 @@ from partdino.description import ImageDescription
 from partdino.errors import OutputError, StoreError
 from partdino.existing import LEFTOVERS, Existing, check_same, check_writable, contents, remove
 from partdino.photos import Photo
-from partdino.store.blocks import StoredImage, block_path, index_path, read_index, write_block
+from partdino.store.blocks import (
+    StoredImage,
+    block_path,
+    index_path,
+    read_index,
+    verify,
+    write_block,
+)
 from partdino.store.descriptions import DescriptionStore
 from partdino.store.header import Header, is_store
 from partdino.store.reading import FeatureStore, read_store
@@ -114,6 +121,11 @@ class StoreWriter:
         if self._existing is Existing.RESUME and is_store(self.folder):
             begun = Header.read(self.folder)
             check_same(self.folder, begun.identity, header.identity)
+            if begun.shard != header.shard:
+                raise OutputError(
+                    f"{self.folder} was begun as shard {begun.shard}, not {header.shard}; "
+                    "choose another --out"
+                )
         else:
             remove(self.folder / "blocks")
             remove(self._journal.folder)
@@ -130,7 +142,7 @@ class StoreWriter:
             if number in planned and keys == [photo.key for photo in planned[number]]:
                 kept.add(number)
             else:
-                self._take_apart(images, wanted)
+                self._take_apart(number, images, wanted)
                 self._remove_block(number)
         return kept
 
@@ -144,7 +156,11 @@ class StoreWriter:
             else:
                 yield number, images
 
-    def _take_apart(self, images: Sequence[StoredImage], wanted: set[str]) -> None:
+    def _take_apart(self, number: int, images: Sequence[StoredImage], wanted: set[str]) -> None:
+        try:
+            verify(block_path(self.folder, number))
+        except StoreError:  # what is damaged must not get a new checksum
+            return
         for image in images:
             if image.failure is None and image.key in wanted and image.key not in self._journal:
                 self._journal.write_arrays(image.key, image.read_arrays())

@@ -124,6 +124,22 @@ def test_a_store_grows_with_its_collection(features, photo_folder, store, tmp_pa
     assert {name: data.replace(*paths) for name, data in found.items()} == expected
 
 
+def test_a_damaged_block_is_not_taken_for_a_good_one(features, photo_folder, store, tmp_path):
+    photos, out = tmp_path / "photos", tmp_path / "store"
+    shutil.copytree(photo_folder, photos)
+    first = photos / min(os.listdir(photos))
+    first.rename(tmp_path / first.name)
+    assert features(out, photos=photos).code == 0
+    (tmp_path / first.name).rename(first)
+    block = out / "blocks" / "000000.safetensors"
+    data = block.read_bytes()
+    block.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    assert features(out, "--resume", photos=photos).code == 0
+    paths = (str(photos).encode(), str(photo_folder).encode())
+    found = {name: data.replace(*paths) for name, data in content(out).items()}
+    assert found == content(store)
+
+
 def test_resuming_what_is_finished_changes_nothing(features, store, tmp_path):
     out = shutil.copytree(store, tmp_path / "store")
     assert features(out, "--resume").code == 0
