@@ -175,10 +175,16 @@ def read_head(path: Path) -> dict[str, Any]:
 
 
 def read_results(path: Path) -> Iterator[Recorded]:
-    """Yield all lines but the first."""
+    """Yield all lines but the first; raises `OutputError` where one is damaged."""
     with path.open("rb") as stream:
-        for line in islice(stream, 1, None):
-            yield Recorded(**json.loads(line))
+        for number, line in enumerate(islice(stream, 1, None), start=2):
+            try:
+                recorded = Recorded(**json.loads(line))
+            except (ValueError, TypeError) as error:
+                raise OutputError(
+                    f"{path}: line {number} is damaged; label again with --overwrite"
+                ) from error
+            yield recorded
 
 
 def merge_results(path: Path, shards: Sequence[Path]) -> None:

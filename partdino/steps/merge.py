@@ -95,6 +95,12 @@ def _in_order(folders: Sequence[Path]) -> list[Path]:
                 f"{folder} is neither a feature store nor a finished output of partdino label"
             )
         heads.append(read_head(folder / RESULTS_FILE))
+        listed = sum(1 for _ in read_results(folder / RESULTS_FILE))
+        if listed != (images := read_run(folder)["counts"]["images"]):
+            raise StoreError(
+                f"{folder / RESULTS_FILE} lists {listed} of {images} images; "
+                "label this shard again with --overwrite"
+            )
     for folder, head in zip(folders, heads, strict=True):
         for name, value in head.items():
             if name != "shard" and value != heads[0][name]:
