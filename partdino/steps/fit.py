@@ -16,7 +16,7 @@ from partdino.reporting import Reporter, RunLog
 from partdino.resolution import resolve_device
 from partdino.store import FeatureStore, Header, open_stores
 from partdino.workers import Pool
-from partdino.writers import write_parts_curve
+from partdino.writers import curve_files, write_parts_curve
 
 
 def make_model(
@@ -47,10 +47,12 @@ def make_model(
     PartDinoError
         There is no model.
     """
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} exists; pass --overwrite to replace it, or another --out")
     header = Header.read(stores[0])
     options = _options(header, given)
+    curve = out.with_name(f"{out.stem}_curve")
+    for file in (out, *(curve_files(curve) if isinstance(options.parts, str) else ())):
+        if file.exists() and not overwrite:
+            raise OutputError(f"{file} exists; pass --overwrite to replace it, or another --out")
     if options.device != "cpu":
         from partdino.devices import usable_device
 
@@ -59,7 +61,7 @@ def make_model(
     with worker_pool(workers, options.engine, options.device) as pool:
         model = fit_store(open_stores(stores), options, RunLog(reporter), pool)
     model.save(out)
-    write_parts_curve(out.with_name(f"{out.stem}_curve"), model.curve)
+    write_parts_curve(curve, model.curve)
     return model
 
 

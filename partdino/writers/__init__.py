@@ -13,7 +13,7 @@ from partdino.writers.contact_sheet import ContactSheetWriter
 from partdino.writers.failures import write_failures
 from partdino.writers.labels import LabelWriter
 from partdino.writers.overlays import OverlayWriter
-from partdino.writers.parts_curve import write_parts_curve
+from partdino.writers.parts_curve import curve_files, write_parts_curve
 from partdino.writers.parts_table import PartsTableWriter
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "OutputWriters",
     "OverlayWriter",
     "PartsTableWriter",
+    "curve_files",
     "write_failures",
     "write_parts_curve",
 ]

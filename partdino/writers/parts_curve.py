@@ -17,6 +17,11 @@ _STYLE = {"svg.hashsalt": "partdino", "font.family": "DejaVu Sans", "font.size":
 _BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#7f7f7f"  # told apart by the colour-blind, too
 
 
+def curve_files(path: Path) -> list[Path]:
+    """Return the table, the PNG and the SVG that `write_parts_curve` writes."""
+    return [path.with_name(f"{path.name}.{suffix}") for suffix in ("csv", "png", "svg")]
+
+
 def write_parts_curve(path: Path, curve: PartCurve | None) -> None:
     """Write the table and the plot; the same curve gives the same bytes.
 
@@ -42,12 +47,13 @@ def write_parts_curve(path: Path, curve: PartCurve | None) -> None:
         for number, *values in zip(curve.numbers, *columns, strict=True)
     )
     header = ["parts", "agreement", "spread", "chance", "score", "chosen"]
-    write_csv(path.with_name(f"{path.name}.csv"), header, rows)
+    table, *plots = curve_files(path)
+    write_csv(table, header, rows)
     with rc_context(_STYLE):
         figure = _draw(curve)
-        for suffix, metadata in (("png", {}), ("svg", {"Date": None})):
-            with atomic_path(path.with_name(f"{path.name}.{suffix}")) as temporary:
-                figure.savefig(temporary, format=suffix, dpi=150, metadata=metadata)
+        for file, metadata in zip(plots, ({}, {"Date": None}), strict=True):
+            with atomic_path(file) as temporary:
+                figure.savefig(temporary, format=file.suffix[1:], dpi=150, metadata=metadata)
 
 
 def _draw(curve: PartCurve) -> Figure:

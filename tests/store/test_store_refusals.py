@@ -60,6 +60,12 @@ def test_another_configuration(features, copy, option, value):
     assert content(copy) == before
 
 
+def test_another_shard(features, shards, tmp_path):
+    begun = shutil.copytree(shards[0], tmp_path / "shard")
+    refused(features(begun, "--resume", "--shard", "2/2"), "begun as shard 1/2, not 2/2", "--out")
+    assert content(begun) == content(shards[0])
+
+
 def test_a_store_in_the_way(features, copy, tmp_path):
     before = content(copy)
     refused(features(copy), "holds a feature store", "--resume", "--overwrite")
@@ -108,6 +114,19 @@ def test_merging_does_not_mix_nor_overwrite(partdino, shards, store, labelled, t
     assert (out / "notes.txt").read_text() == "mine"
     refused(partdino("merge", tmp_path, *shards, "--overwrite"), "files of something else")
     refused(partdino("merge", tmp_path / "x", labelled, shards[0]), str(shards[0]))
+
+
+def test_results_that_lack_lines_are_not_merged(partdino, label, store, tmp_path):
+    outs = [tmp_path / "1", tmp_path / "2"]
+    for number, out in enumerate(outs, 1):
+        assert label(out, store, more=("--shard", f"{number}/2")).code == 0
+    results = outs[0] / "results.jsonl"
+    lines = results.read_bytes().splitlines(keepends=True)
+    results.write_bytes(b"".join(lines[:-1]))
+    refused(partdino("merge", tmp_path / "out", *outs), f"{results} lists 3 of 4 images")
+    results.write_bytes(b"".join(lines)[:-20])
+    refused(partdino("merge", tmp_path / "out", *outs), f"{results}: line 5 is damaged")
+    assert not (tmp_path / "out").exists()
 
 
 def damage(path: Path, how: str) -> None:
@@ -163,6 +182,13 @@ def test_a_model_in_the_way(fit, store, model, tmp_path):
     assert path.read_bytes() == model.read_bytes()
     assert fit(path, store, parts=3, more=("--overwrite",)).code == 0
     assert path.read_bytes() != model.read_bytes()
+
+
+def test_a_curve_in_the_way(fit, store, tmp_path):
+    curve = tmp_path / "m_curve.csv"
+    curve.write_text("mine")
+    refused(fit(tmp_path / "m.safetensors", store, parts="2-3"), str(curve), "--overwrite")
+    assert curve.read_text() == "mine"
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "1/0", "a/b", "-1/2", "1/2/3"])
