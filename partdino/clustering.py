@@ -5,7 +5,7 @@ varied. k-means alone would cut the first and merge it with others, so it only m
 many small clusters, and a normalised cut of the codebook's graph joins those into parts.
 
 What is unlike all else is cheap to cut off, were it in one image only: the fan of a turkey. So the
-graph is cut finer until K parts are common, and what is rare joins the common part it is most like.
+graph is cut finer until images share K parts, and each other one joins the part it is most like.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from partdino.projection import ObjectCells, Projection
 CODEBOOK = 128  # small clusters, or twice the number of parts where that is more
 RUNS = 1  # of the codebook's k-means: one small cluster more or less decides little
 _AFFINITY = 0.15  # directions whose cosine is lower by this much are alike 1 / e as much
-RARE = 0.05  # a part in fewer of the images is not worth a number
+SHARED = 2  # images that a part is in at least, if there are so many
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,22 +101,23 @@ class Codebook:
     def cut(self, num_parts: int, seed: int) -> PartClusters:
         """Divide the codebook into K parts, by `normalised_cut`.
 
-        None of them is in fewer than `RARE` of the images if any cut into up to 2 K has K such.
+        Each is in `SHARED` images at least, if any cut into up to 2 K has K such.
         """
-        parts = _largest_first(self._common_parts(num_parts, seed), self.mass)
+        parts = _largest_first(self._shared_parts(num_parts, seed), self.mass)
         order = np.argsort(parts, kind="stable")
         arrays = (self.projection.mean, self.projection.components, self.directions[order])
         return PartClusters(*(array.astype(np.float32) for array in arrays), parts[order])
 
-    def _common_parts(self, num_parts: int, seed: int) -> np.ndarray:
-        """Return (M,) the parts of the coarsest cut with K common ones, or of the plain cut."""
+    def _shared_parts(self, num_parts: int, seed: int) -> np.ndarray:
+        """Return (M,) the parts of the coarsest cut with K shared ones, or of the plain cut."""
+        enough = min(SHARED, self.presence.shape[1])
         for number in range(num_parts, 2 * num_parts + 1):
             parts = normalised_cut(self.directions, self.mass, number, seed)
             present = [self.presence[parts == part].any(axis=0) for part in range(parts.max() + 1)]
-            share = np.mean(present, axis=1)
-            common = np.argsort(-share, kind="stable")[:num_parts]
-            if share[common].min() >= RARE:
-                kept = np.isin(parts, common)
+            count = np.sum(present, axis=1)
+            shared = np.argsort(-count, kind="stable")[:num_parts]
+            if count[shared].min() >= enough:
+                kept = np.isin(parts, shared)
                 return parts[kept][(self.directions @ self.directions[kept].T).argmax(axis=1)]
         return normalised_cut(self.directions, self.mass, num_parts, seed)
 

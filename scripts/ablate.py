@@ -82,7 +82,7 @@ ROWS = (
     Row("clustering", "no centring", {}, {"partdino.projection.CENTRING": 0.0}),
     Row("clustering", "centring 50%", {}, {"partdino.projection.CENTRING": 0.5}),
     Row("clustering", "k-means, no cut", {}, {**_K_MEANS, "partdino.clustering.RUNS": 10}),
-    Row("clustering", "rare parts too", {}, {"partdino.clustering.RARE": 0.0}),
+    Row("clustering", "parts of one image, too", {}, {"partdino.clustering.SHARED": 0}),
     Row("clustering", "codebook of 64", {}, {"partdino.clustering.CODEBOOK": 64}),
     Row("clustering", "codebook of 256", {}, {"partdino.clustering.CODEBOOK": 256}),
 )

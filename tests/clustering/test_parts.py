@@ -71,7 +71,7 @@ def test_parts_are_found_under_the_looks_of_the_images_and_numbered_by_size():
     np.testing.assert_array_equal(np.concatenate(found), truth)
 
 
-def test_what_one_image_alone_has_is_no_part_while_there_are_enough_common_ones():
+def test_what_one_image_alone_has_is_no_part():
     features, truth, images = collection()
     rng = np.random.default_rng(1)
     fan = 3 * normalise(rng.normal(size=40)) + 0.02 * rng.normal(size=(200, 40))
