@@ -90,13 +90,14 @@ def _in_order(folders: Sequence[Path]) -> list[Path]:
     """Return the output folders in the order of their shards, if they belong together."""
     heads = []
     for folder in folders:
-        if is_unfinished(folder) or "shard" not in read_run(folder):
+        run = read_run(folder)
+        if is_unfinished(folder) or "shard" not in run:
             raise StoreError(
                 f"{folder} is neither a feature store nor a finished output of partdino label"
             )
         heads.append(read_head(folder / RESULTS_FILE))
         listed = sum(1 for _ in read_results(folder / RESULTS_FILE))
-        if listed != (images := read_run(folder)["counts"]["images"]):
+        if listed != (images := run["counts"]["images"]):
             raise StoreError(
                 f"{folder / RESULTS_FILE} lists {listed} of {images} images; "
                 "label this shard again with --overwrite"

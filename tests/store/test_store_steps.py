@@ -17,6 +17,12 @@ def run_without_times(out, *without: str) -> dict:
     return {key: value for key, value in run.items() if key not in (*TIMES, *without)}
 
 
+def content_for(store, photos, others) -> dict[str, bytes]:
+    """Return a store's content as if its photos lay in another folder."""
+    paths = (str(photos).encode(), str(others).encode())
+    return {name: data.replace(*paths) for name, data in content(store).items()}
+
+
 def test_segment_is_the_three_steps_in_one(partdino, photo_folder, labelled, tmp_path):
     result = partdino("segment", photo_folder, "--out", tmp_path, "--batch-size", 1, *flags(SMALL))
     assert result.code == 0, result.stderr
@@ -119,9 +125,7 @@ def test_a_store_grows_with_its_collection(features, photo_folder, store, tmp_pa
         result = features(tmp_path / "store", "--resume", photos=photos)
         assert result.code == 0
     assert "Resuming: 4 images are described already." in result.stderr
-    found, expected = content(tmp_path / "store"), content(store)
-    paths = (str(photos).encode(), str(photo_folder).encode())
-    assert {name: data.replace(*paths) for name, data in found.items()} == expected
+    assert content_for(tmp_path / "store", photos, photo_folder) == content(store)
 
 
 def test_a_damaged_block_is_not_taken_for_a_good_one(features, photo_folder, store, tmp_path):
@@ -135,9 +139,7 @@ def test_a_damaged_block_is_not_taken_for_a_good_one(features, photo_folder, sto
     data = block.read_bytes()
     block.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     assert features(out, "--resume", photos=photos).code == 0
-    paths = (str(photos).encode(), str(photo_folder).encode())
-    found = {name: data.replace(*paths) for name, data in content(out).items()}
-    assert found == content(store)
+    assert content_for(out, photos, photo_folder) == content(store)
 
 
 def test_resuming_what_is_finished_changes_nothing(features, store, tmp_path):
