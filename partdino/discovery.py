@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from partdino.config import Options, validate
-from partdino.description import Source, describe_images
+from partdino.description import ImageDescription, Source, describe_images
 from partdino.errors import InputError
 from partdino.fitting import fit_model
 from partdino.flow import Outcome, worker_pool
@@ -26,6 +26,7 @@ from partdino.model import PartModel, load_model
 from partdino.resolution import load_resolved, resolve
 from partdino.result import PartSegmentation
 from partdino.store import DescriptionStore
+from partdino.threads import one_thread
 from partdino.workers import Pool
 
 Images = str | Path | np.ndarray | Sequence[str | Path | np.ndarray]
@@ -95,7 +96,7 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         with TemporaryDirectory(prefix="partdino-") as folder:
             store = DescriptionStore(Path(folder))
             names = self._fit(sources, store)
-            return [label_image(name, store.read(name), self.model_) for name in names]
+            return [self._label(name, store.read(name)) for name in names]
 
     def predict(self, images: Images) -> list[PartSegmentation]:
         """Label images with the parts that were learnt.
@@ -115,7 +116,7 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         with self._workers() as pool:
             outcomes = describe_images(sources, self._backbone, self.options_, pool)
             for outcome in self._successes(outcomes):
-                yield label_image(outcome.name, outcome.value, self.model_)
+                yield self._label(outcome.name, outcome.value)
 
     def save(self, path: str | Path) -> None:
         """Write what was learnt to a safetensors file; raises `OutputError`."""
@@ -171,6 +172,10 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         self.model_ = model
         self.n_parts_ = model.options.parts
         self.parts_curve_ = model.curve
+
+    @one_thread()
+    def _label(self, name: str, description: ImageDescription) -> PartSegmentation:
+        return label_image(name, description, self.model_)
 
     def _workers(self) -> AbstractContextManager[Pool | None]:
         options = self.options_

@@ -18,7 +18,6 @@ from functools import cache, partial
 from typing import TypeVar
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from partdino.clustering import Codebook, codebook_size, fit_codebook
 from partdino.config import Options
@@ -33,6 +32,7 @@ from partdino.part_range import candidates
 from partdino.projection import Moments, ObjectCells, Projection, fit_projection, stack
 from partdino.smoothing import smooth_cells
 from partdino.store import DescriptionStore, FeatureStore
+from partdino.threads import one_thread
 from partdino.workers import Pool
 
 Sums = TypeVar("Sums", Moments, ClusterSums)
@@ -57,8 +57,7 @@ def fit_model(
     return fit_models(store, names, options, weights_sha256, [options.parts], pool)[options.parts]
 
 
-# On one thread: the last bits depend on how many threads share a sum.
-@threadpool_limits.wrap(limits=1)
+@one_thread()
 def fit_models(
     store: DescriptionStore | FeatureStore,
     names: Sequence[str],

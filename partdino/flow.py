@@ -16,6 +16,7 @@ from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
 from partdino.errors import PartDinoError
+from partdino.threads import one_thread
 from partdino.workers import Pool, WorkerDied, worker_pool
 
 __all__ = [
@@ -150,7 +151,7 @@ def through_all(
     first = [] if pool is None else list(islice(outcomes, _FEW))
     outcomes = chain(first, outcomes)
     if len(first) < _FEW:
-        yield from (_attempt_all(stages, outcome) for outcome in outcomes)
+        yield from (_attempt_here(stages, outcome) for outcome in outcomes)
         return
     function = partial(_attempt_all, stages)
     for outcome, future in in_order(pool, function, outcomes, _AHEAD * pool.workers):
@@ -158,6 +159,11 @@ def through_all(
             yield future.result()
         except WorkerDied as death:
             yield Outcome(outcome.name, failure=str(death))
+
+
+def _attempt_here(stages: Mapping[str, Callable[[Any], Any]], outcome: Outcome) -> Outcome:
+    with one_thread():  # as in a worker: the last bits are the same
+        return _attempt_all(stages, outcome)
 
 
 def _attempt_all(stages: Mapping[str, Callable[[Any], Any]], outcome: Outcome) -> Outcome:

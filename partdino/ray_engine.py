@@ -15,12 +15,12 @@ from ray.actor import ActorHandle
 from ray.exceptions import RayError
 
 from partdino.errors import ConfigError
+from partdino.threads import compute_with_one_thread
 from partdino.workers import (
     TRIES,
     Pool,
     WorkerDied,
     answer,
-    compute_with_one_thread,
     count,
     result_of,
 )

@@ -21,11 +21,10 @@ from typing import Any, Literal
 import joblib
 
 from partdino.errors import ConfigError, PartDinoError
+from partdino.threads import STAGES, compute_with_one_thread
 
 TRIES = 2  # a task that two workers die of has killed them; the first may have died of another
 _PROTOCOL = 5  # of pickle: arrays are copied once
-# What workers work with: imported once, by the process that they are forked from.
-_IMPORTS = ("partdino.description", "partdino.features", "partdino.boundaries.hed")
 _main_lock = Lock()
 
 
@@ -199,7 +198,7 @@ def _context() -> Any:
     from multiprocessing import forkserver
 
     context = get_context("forkserver")
-    context.set_forkserver_preload(list(_IMPORTS))
+    context.set_forkserver_preload(list(STAGES))  # imported once, by what workers are forked from
     # Waited for at the very end, so that the workers' processor time is counted as this process's.
     Finalize(None, forkserver._forkserver._stop, exitpriority=-10)
     return context
@@ -247,14 +246,3 @@ def result_of(reply: bytes) -> Any:
     if error is not None:
         raise error
     return result
-
-
-def compute_with_one_thread() -> None:
-    """Keep this process to one core, whatever library computes."""
-    import cv2
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    torch.set_num_threads(1)
-    cv2.setNumThreads(1)
-    threadpool_limits(1)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from partdino.config import Options
 from partdino.description import ImageDescription
@@ -30,6 +29,7 @@ from partdino.kmeans import normalise, spherical_kmeans
 from partdino.model import PartModel, foreground_cells
 from partdino.projection import principal_components
 from partdino.store import DescriptionStore
+from partdino.threads import one_thread
 
 # The most patches or pixels that a baseline is fitted on, spread evenly over the images.
 MAX_POINTS = 100_000
@@ -59,8 +59,7 @@ class FittedMethods:
             yield variant, (parts * inside, parts)
 
 
-# On one thread: the last bits depend on how many threads share a sum.
-@threadpool_limits.wrap(limits=1)
+@one_thread()
 def fit_methods(
     methods: Sequence[str],
     parts: Sequence[int],
@@ -171,5 +170,6 @@ def _fit_positions(points: np.ndarray, number: int, seed: int) -> PositionLabell
     from sklearn.cluster import KMeans
 
     number = min(number, len(np.unique(points, axis=0)))
-    clusters = KMeans(number, n_init=10, random_state=seed).fit(points)
+    with one_thread():  # KMeans has brought threads of its own
+        clusters = KMeans(number, n_init=10, random_state=seed).fit(points)
     return PositionLabeller(clusters.cluster_centers_)

@@ -121,6 +121,19 @@ def test_processor_time_of_workers_is_counted():
     assert after.children_user - before.children_user > 2.0
 
 
+def test_a_worker_that_has_imported_nothing_yet_computes_with_one_thread():
+    # As one that is started by spawn, or on a Ray cluster.
+    code = """
+        from partdino.threads import compute_with_one_thread
+        compute_with_one_thread()
+        import torch, partdino.labelling
+        from threadpoolctl import threadpool_info
+        print([each["filepath"] for each in threadpool_info() if each["num_threads"] > 1])
+        print(torch.get_num_threads())
+        """
+    assert run(code, stdout=subprocess.PIPE).stdout.split() == [b"[]", b"1"]
+
+
 def test_workers_end_with_the_main_process():
     code = """
         import os, signal, engine_tasks
