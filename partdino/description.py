@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from skimage.segmentation import find_boundaries
 
 from partdino.batching import BatchStage, in_batches, in_windows
@@ -94,6 +95,9 @@ class ImageDescription:
         bool (C,), which cells a given mask marks as object; None without masks.
     patches
         float16 (gh, gw, D), the unit-length features before pooling; None unless asked for.
+    sideless
+        float16 (C, D), as `features` but alike on both sides of the object; None where `features`
+        do not amplify the sides.
     """
 
     size: tuple[int, int]
@@ -107,6 +111,12 @@ class ImageDescription:
     strength: np.ndarray
     inside: np.ndarray | None = None
     patches: np.ndarray | None = None
+    sideless: np.ndarray | None = None
+
+    @property
+    def foreground_features(self) -> np.ndarray:
+        """float16 (C, D), what tells object from background, on whichever side of the image."""
+        return self.features if self.sideless is None else self.sideless
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,13 +313,12 @@ def _extract(drafts: list[_Draft], backbone: Backbone, with_mirrored: bool) -> l
 
 
 def _pool(draft: _Draft, symmetry: str, with_patches: bool) -> ImageDescription:
-    rows, columns, dim = draft.features.shape
     features = sideless = normalise(draft.features)
     if draft.mirrored is not None:
         pair = draft.features, draft.mirrored
         features = normalise(weigh_sides(*pair, SIDE_WEIGHTS[symmetry]))
-        sideless = normalise(weigh_sides(*pair, 0))  # what is object, on whichever side
-    weights = pooling_weights(draft.cells, (rows, columns))
+        sideless = normalise(weigh_sides(*pair, 0))
+    weights = pooling_weights(draft.cells, features.shape[:2])
     inside = None
     if draft.mask is not None:
         inside = np.bincount(draft.cells.ravel(), draft.mask.ravel()) > 0
@@ -319,11 +328,16 @@ def _pool(draft: _Draft, symmetry: str, with_patches: bool) -> ImageDescription:
         cells=draft.cells,
         regions=draft.regions,
         areas=np.bincount(draft.cells.ravel()),
-        features=(weights @ features.reshape(-1, dim)).astype(np.float16),
+        features=_mean(weights, features),
         contrast=(weights @ border_contrast(sideless).ravel()).astype(np.float32),
         edges=edges,
         border_length=border_length,
         strength=strength.astype(np.float16),
         inside=inside,
         patches=features.astype(np.float16) if with_patches else None,
+        sideless=_mean(weights, sideless) if SIDE_WEIGHTS.get(symmetry) else None,
     )
+
+
+def _mean(weights: csr_matrix, features: np.ndarray) -> np.ndarray:
+    return (weights @ features.reshape(-1, features.shape[2])).astype(np.float16)

@@ -52,7 +52,7 @@ def pool_regions(description: ImageDescription) -> tuple[np.ndarray, np.ndarray,
     members = csr_matrix((description.areas, (description.regions, cells)))
     areas = members.sum(axis=1).A1
     each = diags(1 / np.where(areas > 0, areas, 1)) @ members
-    return each @ description.features, each @ description.contrast, areas / areas.sum()
+    return each @ description.foreground_features, each @ description.contrast, areas / areas.sum()
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,6 +46,7 @@ COLUMNS = {
     "strength": Column("float16"),
     "inside": Column("bool"),
     "patches": Column("float16", pixels=True),
+    "sideless": Column("float16"),
 }
 
 

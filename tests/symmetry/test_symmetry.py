@@ -101,6 +101,19 @@ def test_eyes_share_a_part_or_do_not(faces, fitted):
     assert shared["apart"] <= FACES // 4
 
 
+def test_what_is_object_does_not_depend_on_its_side(faces):
+    images = [face.image for face in faces]
+    found = [
+        [
+            result.label_map > 0
+            for result in PartDiscovery(**SMALL, symmetry=value).fit_predict(images)
+        ]
+        for value in ("together", "apart")
+    ]
+    np.testing.assert_array_equal(*found)
+    assert all(0.05 < inside.mean() < 0.95 for inside in found[0])
+
+
 def test_auto_leaves_the_features_as_they_are(faces):
     backbone = load_backbone("efficientnet-lite2")
     options = Options(**{**SMALL, "regions": "felzenszwalb", "device": "cpu"})
