@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from partdino.errors import OutputError
+from partdino.images.decode import TooLargeError, open_image
 from partdino.output_folder import RESULTS_FILE
 from partdino.result import PartSegmentation
 from partdino.shard import WHOLE, Shard
@@ -88,9 +88,9 @@ class Recorded:
             The label map is missing or damaged.
         """
         try:
-            with Image.open(out / "labels" / f"{self.name}.png") as labels:
+            with open_image(out / "labels" / f"{self.name}.png") as labels:
                 label_map = np.asarray(labels)
-        except (OSError, SyntaxError) as error:  # Pillow raises both for a broken PNG
+        except (OSError, SyntaxError, TooLargeError) as error:  # Pillow raises the first two
             raise OutputError(f"{self.name}.png cannot be read ({error})") from error
         return PartSegmentation(
             name=self.name,

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
-from PIL import Image
 
 from partdino.errors import DatasetError
+from partdino.images.decode import TooLargeError, open_image
 
 #: Parts are fitted on "fit"; the keypoint regression on "regression"; "score" is scored.
 Split: TypeAlias = Literal["fit", "regression", "score"]
@@ -161,9 +161,9 @@ def image_size(path: Path) -> tuple[int, int]:
         The file is no readable image.
     """
     try:
-        with Image.open(path) as image:
+        with open_image(path) as image:
             return image.height, image.width
-    except OSError as error:
+    except (OSError, TooLargeError) as error:
         raise DatasetError(f"{path}: not a readable image; restore it from the download") from error
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
 import numpy as np
-from PIL import Image
 
 from partdino.datasets import Sample
 from partdino.errors import InputError
+from partdino.images.decode import TooLargeError, open_image
 
 _MAX_PARTS = 255
 _CHANNEL_MODES = ("1", "P", "L", "I", "I;16", "I;16B", "I;16L")
@@ -85,7 +85,7 @@ def read_label_map(path: Path) -> np.ndarray:
     """
     try:
         values = _read_npy(path) if path.suffix.lower() == ".npy" else _read_image(path)
-    except (OSError, ValueError, EOFError, SyntaxError, Image.DecompressionBombError) as error:
+    except (OSError, ValueError, EOFError, SyntaxError, TooLargeError) as error:
         raise InputError(f"{path}: not a readable label map, {error}; write it again") from error
     if values.ndim != 2 or values.size == 0 or values.dtype.kind not in "bui":
         raise InputError(
@@ -147,7 +147,7 @@ def _read_npy(path: Path) -> np.ndarray:
 
 
 def _read_image(path: Path) -> np.ndarray:
-    with Image.open(path) as image:
+    with open_image(path) as image:
         if image.mode not in _CHANNEL_MODES:
             raise ValueError(f"{image.mode} instead of one channel")
         return np.asarray(image)

@@ -7,6 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
 
 import cv2
@@ -94,17 +95,26 @@ def decode(stream: BinaryIO, enough: Callable[[int, int], tuple[int, int]]) -> D
             return deep
     if start[1:4] == b"PNG" and start[24:25] == b"\x10":
         return _decode_deep_png(stream)
-    return _decode_photo(_open(stream), enough)
-
-
-def _open(stream: BinaryIO) -> Image.Image:
     stream.seek(0)
+    return _decode_photo(open_image(stream), enough)
+
+
+def open_image(file: BinaryIO | Path) -> Image.Image:
+    """Open an image with Pillow, of `MAX_PIXELS` at most.
+
+    Raises
+    ------
+    TooLargeError
+        More than `MAX_PIXELS`.
+    OSError, SyntaxError
+        Whatever Pillow raises on a damaged file.
+    """
     # Pillow's limit is a global that warns first and is too low for scans: ours takes its place,
     # only while a header is read, so that other users of Pillow in this process keep theirs.
     with _open_lock:
         limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
         try:
-            image = Image.open(stream, formats=_FORMATS)
+            image = Image.open(file, formats=_FORMATS)
         finally:
             Image.MAX_IMAGE_PIXELS = limit
     _check_size(image.height, image.width)
@@ -198,7 +208,7 @@ def _without_orientation(page: tifffile.TiffPage, file: tifffile.TiffFile) -> by
 
 def _decode_deep_png(stream: BinaryIO) -> Decoded:
     # Pillow halves the depth of 16-bit colour, but reports damage and orientation well.
-    image = _open(stream)
+    image = open_image(stream)
     image.load()
     orientation = _orientation(image)
     del image

@@ -6,8 +6,8 @@ from pathlib import Path, PurePosixPath
 
 import cv2
 import numpy as np
-from PIL import Image
 
+from partdino.images.decode import TooLargeError, open_image
 from partdino.images.read import ImageError
 
 _MOST_COLOURS = 256  # of masks in colour; photos have more,
@@ -43,10 +43,10 @@ def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
     if path is None:
         raise ImageError(folder / name, f"no mask; save it as {folder / names[1]}")
     try:
-        with Image.open(path) as image:
+        with open_image(path) as image:
             values, has_alpha = np.asarray(image), image.getbands()[-1] == "A"
             many = len(image.getbands()) >= 3 and image.getcolors(_MOST_COLOURS) is None
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except (OSError, ValueError, SyntaxError, TooLargeError) as error:
         raise ImageError(path, "not a readable mask; save it as PNG") from error
     inside = _object(values, has_alpha)
     if many and inside.mean() > _OBJECT:

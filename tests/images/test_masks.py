@@ -56,6 +56,12 @@ def test_a_photo_is_no_mask_but_a_cut_out_is(tmp_path: Path):
     assert read_mask(tmp_path, "a.jpg", (40, 40)).sum() == 20 * 40
 
 
+def test_a_mask_beyond_pillows_limit(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
+    Image.fromarray(OBJECT).save(tmp_path / "bird.png")
+    np.testing.assert_array_equal(read_mask(tmp_path, "bird.jpg", OBJECT.shape), OBJECT)
+
+
 def test_no_mask_and_a_damaged_mask_are_failures_of_the_image(tmp_path: Path):
     with pytest.raises(ImageError, match="no mask"):
         read_mask(tmp_path, "a.jpg", (6, 8))

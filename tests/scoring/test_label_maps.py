@@ -39,6 +39,11 @@ def test_the_image_tree_is_mirrored_in_full_or_in_part(tmp_path, folder, file):
     assert without_background is None
 
 
+def test_a_label_map_beyond_pillows_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1)
+    np.testing.assert_array_equal(read_label_map(save(tmp_path / "car.png")), LABELS)
+
+
 def test_the_nearest_folder_wins(tmp_path):
     save(tmp_path / "labels/car.png", LABELS * 0)
     save(tmp_path / "labels/test/car.png")
