@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from partdino.errors import ConfigError, OutputError
+from partdino.files import cure
 
 LEFTOVERS = ".partdino-*"  # temporary files of `partdino.files`, where a run was killed
 
@@ -58,9 +59,7 @@ def check_writable(path: Path) -> None:
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
-        raise OutputError(
-            f"cannot write to {path}: {error.strerror}; choose another --out"
-        ) from error
+        raise OutputError(f"cannot write to {path}: {error.strerror}; {cure(error)}") from error
 
 
 def remove(path: Path) -> None:
@@ -93,7 +92,8 @@ def whole_folder(path: Path) -> Iterator[Path]:
         remove(path)
         os.rename(new, path)
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}; choose another name") from error
+        reason = f"cannot write {path}: {error.strerror}; {cure(error, 'choose another name')}"
+        raise OutputError(reason) from error
     finally:
         shutil.rmtree(new, ignore_errors=True)
 

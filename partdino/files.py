@@ -17,8 +17,14 @@ from partdino.errors import OutputError, OutputNameError
 # File names may hold bytes that are no UTF-8: a report about them must still be written.
 _UNENCODABLE = "backslashreplace"
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 # What the name is to blame for, and not the disk or its permissions.
 _NAME_ERRORS = (errno.ENAMETOOLONG, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
+
+
+def cure(error: OSError, otherwise: str = "choose another --out") -> str:
+    """Say what helps where something cannot be written."""
+    return "free space and go on" if error.errno in _FULL else otherwise
 
 
 @contextmanager
@@ -51,7 +57,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
         reason = error.strerror or str(error)
         if error.errno in _NAME_ERRORS:
             raise OutputNameError(f"cannot write {path}: {reason}; choose another name") from error
-        raise OutputError(f"cannot write {path}: {reason}; choose another --out") from error
+        raise OutputError(f"cannot write {path}: {reason}; {cure(error)}") from error
     finally:
         with suppress(OSError):
             temporary.unlink()

@@ -25,6 +25,16 @@ class Reporter(Protocol):
         """Return a context manager that yields a function to call once per finished image."""
 
 
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Tell how to go on where a signal ends a run, or the function, between its steps."""
+    try:
+        yield
+    except Stopped as stop:
+        state = stop.state or "what is done is kept; go on with --resume"
+        raise Stopped(stop.signal, state) from None
+
+
 @dataclass
 class RunLog:
     """What a run keeps account of, and says."""

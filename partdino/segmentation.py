@@ -22,7 +22,7 @@ from partdino.flow import worker_pool
 from partdino.model import PartModel, load_model
 from partdino.output_folder import CURVE_NAME, OutputFolder
 from partdino.photos import find_photos
-from partdino.reporting import Reporter, RunLog
+from partdino.reporting import Reporter, RunLog, resumable
 from partdino.run_file import run_document, write_run_tables
 from partdino.shard import WHOLE
 from partdino.steps.features import check_any, describe, settle
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from partdino.features import Backbone
 
 
+@resumable()
 def segment(
     inputs: Sequence[Path | str],
     out: Path,

@@ -13,7 +13,7 @@ from partdino.errors import InputError
 from partdino.existing import Existing
 from partdino.flow import worker_pool
 from partdino.photos import Photo, find_photos
-from partdino.reporting import Reporter, RunLog
+from partdino.reporting import Reporter, RunLog, resumable
 from partdino.resolution import load_resolved, resolve
 from partdino.shard import WHOLE, Shard
 from partdino.store import FeatureStore, Header, StoreWriter
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from partdino.features import Backbone
 
 
+@resumable()
 def make_store(
     inputs: Sequence[Path | str],
     out: Path,
@@ -98,6 +99,8 @@ def describe(
         Where failures are booked.
     """
     missing = writer.begin(photos, header)
+    if writer.dropped:
+        log.reporter.warn(f"{writer.dropped} images are not in INPUT any more: they are left out")
     total = len(header.share(photos))
     if len(missing) < total:
         log.reporter.say(f"Resuming: {total - len(missing)} images are described already.")

@@ -20,7 +20,7 @@ from partdino.images import read_image
 from partdino.labelling import label_image
 from partdino.model import PartModel, load_model
 from partdino.output_folder import MODEL_FILE, PER_IMAGE, OutputFolder
-from partdino.reporting import Reporter, RunLog
+from partdino.reporting import Reporter, RunLog, resumable
 from partdino.result import PartSegmentation
 from partdino.result_log import Recorded, ResultLog, results_head
 from partdino.run_file import run_document, write_run_tables
@@ -32,6 +32,7 @@ from partdino.writers import OutputWriters
 _PHOTO_PIXELS = 1600 * 1600  # what overlays and contact sheets are drawn on
 
 
+@resumable()
 def label_stores(
     stores: Sequence[Path],
     out: Path,

@@ -95,6 +95,11 @@ def _in_order(folders: Sequence[Path]) -> list[Path]:
             raise StoreError(
                 f"{folder} is neither a feature store nor a finished output of partdino label"
             )
+        for name in (MODEL_FILE, CONFIG_FILE):
+            if not (folder / name).is_file():
+                raise StoreError(
+                    f"{folder / name} is missing; label this shard again with --overwrite"
+                )
         heads.append(read_head(folder / RESULTS_FILE))
         listed = sum(1 for _ in read_results(folder / RESULTS_FILE))
         if listed != (images := run["counts"]["images"]):

@@ -26,7 +26,13 @@ class DescriptionStore:
         self.folder = folder
 
     def __contains__(self, key: str) -> bool:
-        return self._path(key).is_file()
+        from safetensors import SafetensorError, safe_open
+
+        try:
+            with safe_open(self._path(key), framework="numpy"):
+                return True
+        except (OSError, SafetensorError):  # not there, or cut off when the power failed
+            return False
 
     def write(self, key: str, description: ImageDescription) -> None:
         """Store a description, atomically; raises `OutputError`."""

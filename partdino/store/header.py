@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from partdino.config import FITTING_OPTIONS, RUNNING_OPTIONS, Options
+from annotated_types import Interval
+
+from partdino.config import FITTING_OPTIONS, OPTION_NAMES, RUNNING_OPTIONS, Options, convert
 from partdino.errors import ConfigError, StoreError
 from partdino.files import write_json
 from partdino.photos import Photo
@@ -55,9 +57,9 @@ class Header:
     options: dict[str, Any]
     weights: dict[str, str]
     notes: list[str]
-    images: int
+    images: Annotated[int, Interval(ge=1)]
     names_sha256: str
-    block_size: int
+    block_size: Annotated[int, Interval(ge=1)]
     shard: Shard
 
     @classmethod
@@ -144,9 +146,26 @@ class Header:
                 "make it anew with partdino features --overwrite"
             )
         try:
-            return cls(**{**document, "shard": Shard.parse(document["shard"])})
+            return cls._checked(document)
         except (KeyError, TypeError, ConfigError) as error:
-            raise StoreError(f"{folder / _FILE} is damaged; make the store anew") from error
+            raise StoreError(
+                f"{folder / _FILE} is not what Part-DINO {__version__} writes (it says that "
+                f"{version} wrote it); make the store anew"
+            ) from error
+
+    @classmethod
+    def _checked(cls, document: dict[str, Any]) -> Header:
+        shard = Shard.parse(document["shard"])
+        header = convert(cls, {**document, "shard": shard}, _FILE)
+        convert(Options, header.options, _FILE)
+        for values, names in (
+            (document, [field.name for field in fields(cls)]),
+            (header.options, set(OPTION_NAMES) - set(FITTING_OPTIONS)),
+            (header.weights, ("backbone", "source", "sha256")),
+        ):
+            if set(values) != set(names):
+                raise KeyError
+        return header
 
 
 def is_store(folder: Path) -> bool:

@@ -40,6 +40,11 @@ class StoreWriter:
     ------
     OutputError
         It holds a store and `existing` is "refuse", or something else; or it cannot be written.
+
+    Attributes
+    ----------
+    dropped
+        How many images the store to resume had that the collection has not; known after `begin`.
     """
 
     def __init__(self, folder: Path, existing: Existing) -> None:
@@ -49,6 +54,7 @@ class StoreWriter:
         self._photos: dict[int, Sequence[Photo]] = {}  # of the blocks that are to be made
         self._waiting: dict[int, int] = {}  # how many of theirs are not settled yet
         self._failures: dict[str, str] = {}
+        self.dropped = 0
         self._check_contents()
         check_writable(folder)
 
@@ -71,11 +77,13 @@ class StoreWriter:
         Raises
         ------
         OutputError
-            The store to resume was made with other options, or old files cannot be removed.
+            The store to resume was made with other options or of other photos, or old files cannot
+            be removed.
         StoreError
             It is of another version, or damaged.
         """
         self._clear(header)
+        self._check_photos(photos)
         size = header.block_size
         planned = {n: photos[n * size : (n + 1) * size] for n in header.blocks}
         kept = self._keep(planned)
@@ -131,6 +139,16 @@ class StoreWriter:
             remove(self._journal.folder)
         for leftover in list(self.folder.rglob(LEFTOVERS)):
             remove(leftover)
+
+    def _check_photos(self, photos: Sequence[Photo]) -> None:
+        names = {photo.name for photo in photos}
+        known = {image.name for _, images in self._blocks() for image in images}
+        self.dropped = len(known - names)
+        if known and self.dropped == len(known):
+            raise OutputError(
+                f"{self.folder} holds features of other photos, none of which is in INPUT; "
+                "resume with the same INPUT, or start again with --overwrite"
+            )
 
     def _keep(self, planned: dict[int, Sequence[Photo]]) -> set[int]:
         """Return the numbers of the planned blocks that are there; take the others apart."""

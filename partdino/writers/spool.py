@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from partdino.errors import OutputError
+from partdino.files import cure
 
 
 class Spool:
@@ -48,6 +49,4 @@ class Spool:
 
     def _cannot_write(self, error: OSError) -> OutputError:
         reason = error.strerror or str(error)
-        return OutputError(
-            f"cannot write to {self._folder}: {reason}; choose another --out or free it"
-        )
+        return OutputError(f"cannot write to {self._folder}: {reason}; {cure(error)}")

@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from segment_runs import SMALL, content, flags, forked, kill
+from PIL import Image
+from segment_runs import SMALL, content, flags, forked, kill, process
 
 from partdino.errors import OutputError
-from partdino.result_log import ResultLog
+from partdino.result_log import ResultLog, read_results
 from partdino.store import StoreWriter
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -46,6 +47,18 @@ def test_killed_features_go_on_where_they_were(features, store, tmp_path, descri
     assert len(names) == len(set(names)) >= 7
 
 
+@pytest.mark.parametrize("size", [0, 4, 1000])
+def test_what_the_journal_has_half_of_is_described_again(features, store, tmp_path, size):
+    """As a power failure may leave it, for which a file's name can outrun its content."""
+    out = tmp_path / "store"
+    assert forked(lambda: features(out), out, 16, kill) == -signal.SIGKILL
+    file = next((out / "journal").rglob("*.safetensors"))
+    file.write_bytes(file.read_bytes()[:size])
+    result = features(out, "--resume")
+    assert result.code == 0, result.stderr
+    assert content(out) == content(store)
+
+
 def test_killed_again_and_again_it_still_comes_to_the_end(partdino, photo_folder, tmp_path):
     """Every step of `segment` is killed somewhere, each time a bit later than the last time."""
     arguments = ("segment", photo_folder, *flags({**SMALL, "batch_size": 1}), "--out")
@@ -78,6 +91,12 @@ def test_killed_labels_go_on_where_they_were(label, store, labelled, tmp_path, m
     assert content(out, "run.json") == content(labelled, "run.json")
     names = lines.read_text().split()
     assert len(names) == len(set(names)) >= 7
+
+
+def test_a_label_map_beyond_pillows_limit_is_recalled(labelled, monkeypatch):
+    recorded = next(read_results(labelled / "results.jsonl"))
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1)
+    assert recorded.recall(labelled).label_map.any()
 
 
 def test_a_line_cut_short_is_written_again(label, store, labelled, tmp_path):
@@ -125,6 +144,16 @@ def test_signals_end_a_run_with_a_summary(features, store, tmp_path, capfd, numb
     assert not list(out.rglob(".partdino-*"))
     assert features(out, "--resume").code == 0
     assert content(out) == content(store)
+
+
+def test_a_signal_before_the_first_image(photo_folder, tmp_path):
+    code = "import os, signal, partdino.photos as p; p.find_images = " + (
+        "lambda *a, **k: os.kill(os.getpid(), signal.SIGTERM)"
+    )
+    child = process("features", photo_folder, "--out", tmp_path / "store", before=code)
+    _, said = child.communicate()
+    assert child.returncode == 128 + signal.SIGTERM
+    assert said == "error: interrupted: what is done is kept; go on with --resume\n"
 
 
 def test_a_full_disk_while_labelling(label, store, labelled, tmp_path, monkeypatch):

@@ -53,6 +53,33 @@ def test_a_store_of_another_version(fit, features, copy, tmp_path):
     refused(features(copy, "--resume"), "another version ('9.9'")
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        *({"options": {}}, {"options": {"new": 1}}, {"options": "x"}, {"weights": {}}),
+        *({"images": "x"}, {"images": 0}, {"block_size": 0}, {"names_sha256": 1}),
+        *({"shard": "3/2"}, {"shard": 1}, {"notes": None}, {"surprise": 1}),
+    ],
+)
+def test_a_header_that_was_edited(fit, features, label, copy, tmp_path, values):
+    change_header(copy, **values)
+    before = content(copy)
+    for result in (fit(tmp_path / "m", copy), label(tmp_path / "l", copy)):
+        refused(result, "store.json is not what Part-DINO")
+    refused(features(copy, "--resume"), "store.json is not what Part-DINO")
+    assert content(copy) == before
+
+
+def test_a_header_that_lacks_an_option_or_has_one_of_no_sense(fit, copy, tmp_path):
+    options = json.loads((copy / "store.json").read_text())["options"]
+    for changed in (
+        {name: value for name, value in options.items() if name != "symmetry"},
+        {**options, "region_size": "large"},
+    ):
+        change_header(copy, options=changed)
+        refused(fit(tmp_path / "m", copy), "store.json is not what Part-DINO")
+
+
 @pytest.mark.parametrize(("option", "value"), [("region_size", 160), ("image_size", 256)])
 def test_another_configuration(features, copy, option, value):
     before = content(copy)
@@ -64,6 +91,20 @@ def test_another_shard(features, shards, tmp_path):
     begun = shutil.copytree(shards[0], tmp_path / "shard")
     refused(features(begun, "--resume", "--shard", "2/2"), "begun as shard 1/2, not 2/2", "--out")
     assert content(begun) == content(shards[0])
+
+
+def test_photos_of_another_folder(features, copy, tmp_path, photo_folder):
+    other = tmp_path / "other"
+    other.mkdir()
+    shutil.copy(photo_folder / "animal_0000.jpg", other / "new.jpg")
+    before = content(copy)
+    refused(features(copy, "--resume", photos=other), "features of other photos", "--overwrite")
+    assert content(copy) == before
+    shutil.copy2(photo_folder / "animal_0000.jpg", other)
+    result = features(copy, "--resume", photos=other)
+    assert result.code == 0
+    assert "warning: 7 images are not in INPUT any more: they are left out" in result.stderr
+    assert "Resuming: 1 images are described already." in result.stderr
 
 
 def test_a_store_in_the_way(features, copy, tmp_path):
@@ -127,6 +168,13 @@ def test_results_that_lack_lines_are_not_merged(partdino, label, store, tmp_path
     results.write_bytes(b"".join(lines)[:-20])
     refused(partdino("merge", tmp_path / "out", *outs), f"{results}: line 5 is damaged")
     assert not (tmp_path / "out").exists()
+
+
+def test_outputs_that_lack_a_file_are_not_merged(partdino, label, store, tmp_path):
+    assert label(tmp_path / "1", store).code == 0
+    model = tmp_path / "1" / "parts.safetensors"
+    model.unlink()
+    refused(partdino("merge", tmp_path / "out", tmp_path / "1"), f"{model} is missing", "label")
 
 
 def damage(path: Path, how: str) -> None:
