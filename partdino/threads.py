@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -17,8 +18,16 @@ def one_thread() -> Iterator[None]:
     """Compute with one thread inside the block, or the function, whatever library computes."""
     import scipy.sparse.linalg  # noqa: F401  # has a BLAS of its own
 
+    torch = sys.modules.get("torch")  # slow to import, and no use to what has not done so
+    threads = torch and torch.get_num_threads()
     with threadpool_limits(1):
-        yield
+        if torch:
+            torch.set_num_threads(1)  # its BLAS is hidden inside it
+        try:
+            yield
+        finally:
+            if torch:
+                torch.set_num_threads(threads)
 
 
 def compute_with_one_thread() -> None:
