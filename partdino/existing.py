@@ -53,13 +53,22 @@ def check_same(folder: Path, begun: Mapping[str, Any], now: Mapping[str, Any]) -
 
 
 def check_writable(path: Path) -> None:
-    """Make a folder where missing; raise `OutputError` where no file can be written to it."""
+    """Raise `OutputError` where no file can be written to a folder, which may be missing."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
+        place = path.absolute()
+        while not place.exists():  # made when there is something to write, not before
+            place = place.parent
+        with tempfile.TemporaryFile(dir=place):
             pass
     except OSError as error:
         raise OutputError(f"cannot write to {path}: {error.strerror}; {cure(error)}") from error
+
+
+def check_free(folder: Path, result: str, overwrite: bool) -> None:
+    """Check a folder that is to hold a result, before hours of work; raises `OutputError`."""
+    check_writable(folder)
+    if (folder / result).exists() and not overwrite:
+        raise OutputError(f"{folder} holds {result}; pass --overwrite, or choose another --out")
 
 
 def remove(path: Path) -> None:
@@ -88,6 +97,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
     remove(new)  # of a run that was killed
     check_writable(new)
     try:
+        new.mkdir(parents=True)
         yield new
         remove(path)
         os.rename(new, path)

@@ -33,7 +33,7 @@ class OutputFolder:
     Parameters
     ----------
     path
-        The folder; made where missing.
+        The folder; made by `begin` where missing.
     existing
         What to do if it holds results already.
 

@@ -114,14 +114,15 @@ def _evaluate(
 ) -> dict[str, Any]:
     from partdino.evaluation.evaluation import evaluate
     from partdino.evaluation.options import validate_evaluation
-    from partdino.evaluation.results import prepare_output, write_results
+    from partdino.evaluation.results import RESULTS_FILE, write_results
+    from partdino.existing import check_free
 
     options, method = validate_evaluation(given)
     unused = ({"parts", "seeds", "method"} | set(OPTION_NAMES)) - {"foreground"}
     if labels is not None and (named := sorted(unused & set(given))):
         reporter.warn(f"--labels scores what is there: {', '.join(named)} not used")
     if out is not None:
-        prepare_output(out, overwrite)
+        check_free(out, RESULTS_FILE, overwrite)
     document = evaluate(benchmark, root, options, method, reporter, labels, cache)
     if out is not None:
         write_results(out, document)

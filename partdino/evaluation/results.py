@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from partdino.errors import OutputError
 from partdino.evaluation.published import published_beside
 from partdino.evaluation.tables import markdown
-from partdino.existing import check_writable
 from partdino.files import write_csv, write_json, write_text
 from partdino.version import __version__
 
@@ -95,13 +93,6 @@ def write_results(out: Path, document: Mapping[str, Any]) -> None:
     )
     write_text(out / "results.md", markdown(document))
     write_json(out / RESULTS_FILE, document)
-
-
-def prepare_output(out: Path, overwrite: bool) -> None:
-    """Make the output folder; raise `OutputError` where it is of no use, before hours of work."""
-    check_writable(out)
-    if (out / RESULTS_FILE).exists() and not overwrite:
-        raise OutputError(f"{out} holds results; pass --overwrite, or choose another --out")
 
 
 def _mean_and_spread(runs: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float | None]]:

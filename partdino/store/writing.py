@@ -32,7 +32,7 @@ class StoreWriter:
     Parameters
     ----------
     folder
-        The store; made where missing.
+        The store; made by `begin` where missing.
     existing
         What to do if it holds one already.
 
