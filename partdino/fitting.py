@@ -30,6 +30,7 @@ from partdino.model import PartModel, foreground_cells, pool_regions
 from partdino.part_number import part_curve
 from partdino.part_range import candidates
 from partdino.projection import Moments, ObjectCells, Projection, fit_projection, stack
+from partdino.sampling import spread
 from partdino.smoothing import smooth_cells
 from partdino.store import DescriptionStore, FeatureStore
 from partdino.threads import one_thread
@@ -96,7 +97,7 @@ def fit_models(
     """
     if not names:
         raise InputError("no image could be read, so there is nothing to fit")
-    sample = names[:: -(-len(names) // MAX_IMAGES)]
+    sample = spread(names, MAX_IMAGES)
     foreground = None
     if options.foreground == "auto":
         foreground = fit_foreground(*_sample_regions(store, sample, options.seed))

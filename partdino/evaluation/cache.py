@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _CODE = (
     *("boundaries", "features", "images", "regions", "weights/catalogue.py", "datasets/coco.py"),
-    *("description.py", "evaluation/sources.py", "foreground.py", "pooling.py", "resampling.py"),
-    *("sizing.py", "store", "symmetry.py"),
+    *("description.py", "devices.py", "evaluation/sources.py", "foreground.py", "pooling.py"),
+    *("resampling.py", "sizing.py", "store", "symmetry.py"),
 )
 _LIBRARIES = (
     *("numpy", "opencv-python-headless", "pillow", "pycocotools", "scikit-image", "scipy"),

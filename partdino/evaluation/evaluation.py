@@ -78,7 +78,7 @@ def evaluate(
         raise ConfigError(f"{benchmark.name} has keypoints, no masks: --foreground auto or none")
     for line in dataset.identity.warnings:
         reporter.warn(line)
-    splits = choose_splits(dataset, options, root)
+    splits = choose_splits(dataset, options, method.fit_on, root)
     run = EvalRun(benchmark, dataset.identity, options, splits, RunLog(reporter))
     if labels is None:
         scores, configuration = _score_methods(run, method, cache or default_folder())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 from partdino.datasets import DatasetIdentity, PartDataset, Sample
 from partdino.errors import DatasetError
@@ -13,8 +13,7 @@ from partdino.evaluation.benchmarks import Benchmark
 from partdino.evaluation.options import EvalOptions
 from partdino.fitting import MAX_IMAGES
 from partdino.reporting import RunLog
-
-T = TypeVar("T")
+from partdino.sampling import spread
 
 #: Samples under "fit", "regression" and "score".
 Splits: TypeAlias = Mapping[str, Sequence[Sample]]
@@ -43,7 +42,9 @@ class EvalRun:
         return self.options.foreground == "ground-truth"
 
 
-def choose_splits(dataset: PartDataset, options: EvalOptions, root: Path) -> Splits:
+def choose_splits(
+    dataset: PartDataset, options: EvalOptions, fit_on: Literal["sample", "all"], root: Path
+) -> Splits:
     """Return the samples to fit parts on, to fit the regression on, and to score.
 
     Raises
@@ -56,14 +57,7 @@ def choose_splits(dataset: PartDataset, options: EvalOptions, root: Path) -> Spl
         score = fit
     if not score:
         raise DatasetError(f"{root}: the split that is scored has no image here; add its images")
-    # No model is fitted on more images than that: the others need not be described.
-    fit = fit[:: -(-len(fit) // MAX_IMAGES) or 1]
+    if fit_on == "sample":  # of at most so many images: the others need not be described
+        fit = spread(fit, MAX_IMAGES)
     splits = {"fit": fit, "regression": regression, "score": score}
     return {name: spread(samples, options.limit) for name, samples in splits.items()}
-
-
-def spread(samples: Sequence[T], limit: int | None) -> Sequence[T]:
-    """Return at most `limit` of the samples, spread evenly; None is no limit."""
-    if limit is None or len(samples) <= limit:
-        return samples
-    return [samples[index * len(samples) // limit] for index in range(limit)]

@@ -104,3 +104,13 @@ def test_a_killed_run_goes_on_where_it_was(evaluate, arguments, described, monke
     described.clear()
     assert evaluate(*arguments, "--parts", 4)["scores"] == whole["scores"]
     assert len(described) == 11
+
+
+@pytest.mark.parametrize(("fit_on", "number"), [("sample", 9), ("all", 12)])
+def test_what_no_model_is_fitted_on_is_not_described(
+    evaluate, coco_root, tmp_path, described, monkeypatch, fit_on, number
+):
+    monkeypatch.setattr("partdino.evaluation.run.MAX_IMAGES", 3)
+    arguments = ("coco-parts", coco_root, "--parts", 2, "--seeds", 1, "--cache", tmp_path)
+    evaluate(*arguments, "--fit-on", fit_on)
+    assert len(described) == number
