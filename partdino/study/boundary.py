@@ -13,12 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from partdino.boundaries import resolve_boundaries
 from partdino.config import Options
 from partdino.errors import ConfigError, InputError
 from partdino.evaluation.cache import cache_settings, default_folder, open_cache
 from partdino.evaluation.describing import describe_missing
 from partdino.evaluation.methods import fit_methods
+from partdino.existing import check_free
 from partdino.flow import Outcome, through
 from partdino.reporting import Reporter, RunLog
 from partdino.resolution import load_resolved, resolve
@@ -28,7 +31,8 @@ from partdino.study.images import Collection, StudyImage, open_benchmark, open_p
 from partdino.study.measure import Measure
 from partdino.study.options import StudyOptions, validate_study
 from partdino.study.patches import Patches
-from partdino.study.results import prepare_output, summarise, write_study
+from partdino.study.results import SUMMARY_FILE, summarise, write_study
+from partdino.study.statistics import FEW
 
 if TYPE_CHECKING:
     from partdino.features import Backbone
@@ -73,7 +77,7 @@ def study_boundary(
         Nothing could be done at all. Single images that fail are left out and listed.
     """
     study, options = validate_study(given)
-    prepare_output(out, overwrite)
+    check_free(out, SUMMARY_FILE, overwrite)
     collection = _open(inputs, out, study, options)
     log = RunLog(reporter)
     backbone, options = _resolve(options, reporter)
@@ -83,6 +87,8 @@ def study_boundary(
     reporter.say("Clustering the patches.")
     measure = _fit(images, store, backbone, options, study)
     patches = _measure(images, measure, log)
+    if (studied := len(np.unique(patches.image))) < FEW:
+        reporter.warn(f"{studied} images are few: intervals over them are too narrow, or missing")
     document = {
         **_identity(collection, study, options, log),
         "weights": {"backbone": backbone.name, **vars(backbone.weights)},

@@ -15,9 +15,9 @@ from partdino.errors import ConfigError, DatasetError
 from partdino.evaluation.benchmarks import BENCHMARKS
 from partdino.evaluation.cache import image_key
 from partdino.evaluation.options import EvalOptions
-from partdino.evaluation.run import spread
 from partdino.evaluation.sources import as_source
 from partdino.images import find_images
+from partdino.sampling import spread
 from partdino.study.options import StudyOptions
 
 _SPLITS = {"all": ("fit", "score"), "train": ("fit",), "test": ("score",)}

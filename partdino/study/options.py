@@ -12,12 +12,16 @@ from annotated_types import Interval
 from partdino.config import OPTION_NAMES, Options, convert, option, refuse_unknown, validate
 from partdino.errors import ConfigError
 from partdino.evaluation.benchmarks import BENCHMARKS
+from partdino.part_range import MOST_PARTS
 
 
 @dataclass(kw_only=True)
 class StudyOptions:
     """What can be told about a study."""
 
+    parts: Annotated[int, Interval(ge=2, le=MOST_PARTS)] = option(
+        8, "Study", "Number of clusters that patches are assigned to, K.", "--parts", "-k"
+    )
     benchmark: Literal[tuple(BENCHMARKS)] | None = option(
         None,
         "Study",
@@ -51,8 +55,10 @@ class StudyOptions:
 
 STUDY_NAMES = tuple(f.name for f in fields(StudyOptions))
 
+_OF_BENCHMARKS = ("split", "split_file")
+
 # Options of the method that a study has itself.
-REPLACED = ("foreground",)
+REPLACED = ("parts", "foreground")
 
 
 def validate_study(
@@ -70,8 +76,8 @@ def validate_study(
     Returns
     -------
     study, method
-        The method's foreground is the study's; "ground-truth" is "none", with masks given
-        otherwise.
+        The method's number of parts and foreground are the study's; "ground-truth" is "none", with
+        masks given otherwise.
 
     Raises
     ------
@@ -82,11 +88,15 @@ def validate_study(
     study = convert(StudyOptions, {k: v for k, v in given.items() if k in STUDY_NAMES}, source)
     true = study.foreground == "ground-truth"
     own = {k: v for k, v in given.items() if k not in STUDY_NAMES}
-    method = validate({**own, "foreground": "none" if true else study.foreground}, source)
-    if method.parts < 2:
-        raise ConfigError("an assignment to one part is never undecided: --parts 2 or more")
+    foreground = "none" if true else study.foreground
+    method = validate({**own, "parts": study.parts, "foreground": foreground}, source)
     if method.boundaries == "none":
         raise ConfigError("the study needs a boundary map: --boundaries hed or gradient")
-    if true and study.benchmark is None:
-        raise ConfigError("--foreground ground-truth needs a --benchmark with part masks")
+    if study.benchmark is None:
+        if true:
+            raise ConfigError("--foreground ground-truth needs a --benchmark with part masks")
+        for name in _OF_BENCHMARKS:
+            if name in given:
+                flag = name.replace("_", "-")
+                raise ConfigError(f"--{flag} needs a --benchmark: photos have no splits")
     return study, method

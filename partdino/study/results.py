@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from partdino.errors import OutputError
 from partdino.files import write_csv, write_json
-from partdino.output_folder import check_writable
 from partdino.study.figure import write_figure
 from partdino.study.patches import Patches
 from partdino.study.statistics import Effect, compare_groups, summarise_group
@@ -93,13 +91,6 @@ def _compare(
 
 def _as_json(effect: Effect) -> dict[str, float | None]:
     return {name: value if math.isfinite(value) else None for name, value in vars(effect).items()}
-
-
-def prepare_output(out: Path, overwrite: bool) -> None:
-    """Make the output folder; raise `OutputError` where it is of no use, before hours of work."""
-    check_writable(out)
-    if (out / SUMMARY_FILE).exists() and not overwrite:
-        raise OutputError(f"{out} holds a study; pass --overwrite, or choose another --out")
 
 
 def write_study(

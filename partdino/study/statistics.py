@@ -1,6 +1,7 @@
 """Comparing two groups of patches, where patches of one image are not independent.
 
-All intervals are 95% percentile bootstrap intervals that resample images, not patches.
+All intervals are 95% percentile bootstrap intervals that resample images, not patches. Of few
+images (`FEW`) they are too narrow; of one there is none.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 RESAMPLES = 1000
+FEW = 20
 # Of more distinct values than this, those in the same of so many equal-sized bins count as ties.
 _BINS = 1000
 
@@ -27,7 +29,7 @@ def summarise_group(values: np.ndarray) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Effect:
-    """An effect with its interval; NaN where a group is empty or does not vary."""
+    """An effect with its interval; NaN where it is undefined: see `compare_groups`."""
 
     value: float
     low: float
@@ -57,14 +59,16 @@ def compare_groups(
         the probability that a straddling patch has the larger value less that it has the smaller
         one, -1 to 1. ``hedges_g`` (Hedges, 1981): the difference of the means in pooled standard
         deviations. ``within_image``: the difference of the means inside an image, averaged over
-        the images that have both kinds.
+        the images that have both kinds. NaN where a group is empty or does not vary; intervals
+        also where there is only one image.
     """
     if not straddles.any() or straddles.all():
         return dict.fromkeys(_STATISTICS, Effect(np.nan, np.nan, np.nan))
     present, images = np.unique(images, return_inverse=True)
     number = len(present)
+    resamples = RESAMPLES if number > 1 else 0
     rng = np.random.default_rng(seed)
-    draws = rng.multinomial(number, np.full(number, 1 / number), RESAMPLES)
+    draws = rng.multinomial(number, np.full(number, 1 / number), resamples)
     once = np.ones((1, number), int)
     sides = [_ImageSums.of(values, side, images) for side in (straddles, ~straddles)]
     return {

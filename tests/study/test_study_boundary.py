@@ -9,6 +9,9 @@ import shutil
 import numpy as np
 import pytest
 
+from partdino.config import Options
+from partdino.description import Source
+from partdino.study.crest_cache import CrestCache
 from partdino.study.straddling import GROUPS
 
 SMALL = (
@@ -112,13 +115,16 @@ def test_photos_with_a_bad_one(study, photo_folder, tmp_path):
     assert "pass --overwrite" in refused.stderr
     again = study(photos, "--out", out, "--foreground", "none", "--overwrite", "--images", 3)
     assert json.loads((out / "summary.json").read_text())["studied_images"] == 3
-    assert again.code == 0
+    assert again.code == 0 and "warning: 3 images are few" in again.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("--parts", 1), "--parts 2 or more"),
+        (("--parts", 1), "Invalid value for '--parts'"),
+        (("--parts", "auto"), "Invalid value for '--parts'"),
+        (("--parts", "4-6"), "Invalid value for '--parts'"),
+        (("--split", "train"), "--split needs a --benchmark"),
         (("--boundaries", "none"), "needs a boundary map"),
         (("--foreground", "ground-truth"), "needs a --benchmark"),
         (("--foreground", "masks"), "go together"),
@@ -131,6 +137,20 @@ def test_what_cannot_be_studied_is_said(study, photo_folder, tmp_path, arguments
     finished = study(photo_folder, "--out", tmp_path / "out", *arguments)
     assert finished.code == 2 and reason in finished.stderr
     assert "Traceback" not in finished.stderr
+
+
+def test_crests_are_those_of_the_precision(tmp_path, monkeypatch):
+    options = Options(boundaries="hed", precision="bf16", device="cpu", image_size=64)
+    given = []
+
+    def detect(image, *rest):
+        given.append(rest)
+        return np.zeros(image.shape[:2], np.float32)
+
+    monkeypatch.setattr("partdino.study.crest_cache.detect_boundaries", detect)
+    source = Source("photo", np.zeros((64, 64, 3), np.uint8))
+    CrestCache(tmp_path, options).read("photo", source, (64, 64))
+    assert given == [("hed", "cpu", "bf16")]
 
 
 def test_keypoints_are_no_masks(study, cub_root, tmp_path):

@@ -45,6 +45,12 @@ def test_the_difference_within_images_by_hand():
     assert (effect.low, effect.high) == pytest.approx((2, 3))
 
 
+def test_one_image_has_no_interval():
+    values, straddles, images = sample(images=1)
+    for effect in compare_groups(values, straddles, images).values():
+        assert np.isfinite(effect.value) and np.isnan([effect.low, effect.high]).all()
+
+
 def test_images_are_resampled_not_patches():
     values, straddles, images = sample(images=20, shift=1)
     copies = [np.tile(array, 25) for array in (values, straddles, images)]
