@@ -61,18 +61,19 @@ def resolve(options: Options) -> tuple[Options, list[str]]:
 
 
 def _resolve_regions(boundaries: str, regions: str) -> tuple[str, str, str]:
-    reason = "as asked"
+    reason = ""
     if boundaries == "auto":
-        boundaries, reason = resolve_boundaries()
+        boundaries, why = resolve_boundaries()
+        reason = f" ({why})"
         if regions in ("felzenszwalb", "slic"):
-            boundaries, reason = "none", f"{regions} needs none"
+            boundaries, reason = "none", ""
         elif regions == "auto" and boundaries != "hed":
             boundaries = "none"
     if regions == "auto":
         regions = "felzenszwalb" if boundaries == "none" else "watershed"
     if regions == "watershed" and boundaries == "none":
         raise ConfigError("watershed regions need a boundary map: --boundaries hed or gradient")
-    return boundaries, regions, f"Regions: {regions} with boundaries {boundaries} ({reason})."
+    return boundaries, regions, f"Regions: {regions} with boundaries {boundaries}{reason}."
 
 
 def _check_for_ray(options: Options) -> None:

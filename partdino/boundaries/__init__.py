@@ -69,8 +69,8 @@ def resolve_boundaries(method: str = "auto") -> tuple[str, str]:
     Returns
     -------
     tuple of str
-        The detector, and one line that says why it was chosen. `auto` is `hed` where its weights
-        are in the cache (checked when they are loaded), else `gradient`.
+        The detector, and why `auto` stands for it: it is `hed` where its weights are in the cache
+        (checked when they are loaded), else `gradient`.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def resolve_boundaries(method: str = "auto") -> tuple[str, str]:
         The method is unknown.
     """
     if method in METHODS:
-        return method, "as asked"
+        return method, ""
     if method != "auto":
         choices = ", ".join(("auto", *METHODS))
         raise ConfigError(f"unknown boundary detector '{method}'; take one of: {choices}")

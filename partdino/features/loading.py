@@ -50,7 +50,7 @@ def resolve_backbone(name: str = AUTO, weights: Path | None = None) -> tuple[str
     """
     if name != AUTO:
         timm_name(name)
-        return name, f"Backbone {name}, as asked."
+        return name, f"Backbone {name}."
     if weights is not None:
         found = _recognise(read_state_dict(weights))
         if found is None:
