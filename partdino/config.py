@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -77,10 +78,15 @@ class Options:
         "auto", "Features", "What is read of the block; auto: the usual one of the backbone."
     )
     image_size: Annotated[int, Interval(ge=32, le=8192)] | None = option(
-        None, "Features", "Network input: square root of its area in pixels."
+        None,
+        "Features",
+        "Network input: square root of its area in pixels. Default: the backbone's own, for a grid "
+        "of 32 to 42 cells a side.",
     )
     stride: Annotated[int, Interval(ge=1, le=64)] | None = option(
-        None, "Features", "Pixels from patch to patch; less than the patch gives a finer grid."
+        None,
+        "Features",
+        "Pixels from patch to patch; less than the patch gives a finer grid. Default: the patch.",
     )
     boundaries: Literal["auto", "hed", "gradient", "none"] = option(
         "auto", "Regions", "Boundary detector; auto: hed if its weights are here, else none."
@@ -91,8 +97,8 @@ class Options:
     region_scale: Annotated[float, Interval(ge=0)] | None = option(
         None,
         "Regions",
-        "Coarseness: boundary depth for watershed (0 to 1), scale for felzenszwalb, number of "
-        "regions for slic.",
+        "Coarseness: boundary depth for watershed (0 to 1; default 0.02), scale for felzenszwalb "
+        "(60), number of regions for slic (500).",
     )
     min_region: Annotated[int, Interval(ge=1)] = option(
         30, "Regions", "Pixels that the smallest region has, at --region-size."
@@ -164,9 +170,9 @@ def refuse_unknown(values: Mapping[str, Any], known: Sequence[str], source: str)
     """Raise `ConfigError` where a value has a name that is not known."""
     unknown = sorted(set(values) - set(known))
     if unknown:
-        raise ConfigError(
-            f"{source}: unknown option '{unknown[0]}'; the options are {', '.join(known)}"
-        )
+        alike = get_close_matches(unknown[0], known)
+        cure = f"did you mean {alike[0]}?" if alike else f"the options are {', '.join(known)}"
+        raise ConfigError(f"{source}: unknown option '{unknown[0]}'; {cure}")
 
 
 def convert(kind: type[T], values: Mapping[str, Any], source: str) -> T:
@@ -177,11 +183,12 @@ def convert(kind: type[T], values: Mapping[str, Any], source: str) -> T:
     try:
         return TypeAdapter(kind).validate_python(dict(values))
     except ValidationError as error:
-        problem = error.errors()[0]
-        reason = problem["msg"][0].lower() + problem["msg"][1:]
-        raise ConfigError(
-            f"{source}: {problem['loc'][0]} is {problem['input']!r}: {reason}"
-        ) from error
+        problem, *others = error.errors()
+        name = problem["loc"][0]
+        # Of a number or a word, each has its own.
+        reasons = [each["msg"] for each in (problem, *others) if each["loc"][0] == name]
+        reason = ", or ".join(text[0].lower() + text[1:] for text in dict.fromkeys(reasons))
+        raise ConfigError(f"{source}: {name} is {problem['input']!r}: {reason}") from error
 
 
 def read_config(path: Path) -> dict[str, Any]:

@@ -38,6 +38,7 @@ app = typer.Typer(
     help="Training-free part discovery: the same part gets the same number in every photo.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

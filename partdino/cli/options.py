@@ -13,7 +13,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import typer
 from annotated_types import Interval
 
-from partdino.config import OPTION_NAMES, Options, read_config
+from partdino.config import OPTION_NAMES, Options, read_config, refuse_unknown
+
+_WIDEST = 24  # choices that are longer would be broken within a word at 80 columns
 
 
 def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -35,10 +37,13 @@ def with_options(
         From `option_parameters`.
     """
 
+    names = [parameter.name for parameter in parameters]
+
     @wraps(command)
     def wrapped(**values: Any) -> None:
         config = values.pop("config")
-        given = dict(read_config(config)) if config else {}
+        given = read_config(config) if config else {}
+        refuse_unknown(given, [*names, *OPTION_NAMES], str(config))
         for parameter in parameters:
             if (value := values.pop(parameter.name)) not in (None, []):
                 given[parameter.name] = value
@@ -83,6 +88,8 @@ def _config_parameter() -> inspect.Parameter:
 def _option_parameter(field: Field, hint: Any) -> inspect.Parameter:
     kind, extra = _simplify(hint)
     help = field.metadata["help"]
+    if get_origin(kind) is Literal and "metavar" in extra:
+        help += f" One of {', '.join(get_args(kind))}."
     if field.default is not None:
         help += f" (default {field.default})"
     option = typer.Option(
@@ -109,7 +116,9 @@ def _simplify(hint: Any) -> tuple[Any, dict[str, Any]]:
     if get_origin(hint) is Annotated:
         kind, bounds = get_args(hint)
         assert isinstance(bounds, Interval)
-        return kind, {"min": bounds.ge, "max": bounds.le}
+        return kind, {"min": bounds.ge, "max": bounds.le, "metavar": kind.__name__.upper()}
+    if get_origin(hint) is Literal and len("|".join(get_args(hint))) > _WIDEST:
+        return hint, {"metavar": "NAME"}
     return hint, {}
 
 
