@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from partdino.errors import InputError
@@ -67,7 +68,8 @@ def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> li
     Raises
     ------
     InputError
-        An input is missing, is the excluded folder, cannot be listed, or no image was found.
+        An input is missing, is the excluded folder, cannot be listed, or no image was found; or two
+        images have one name (see `ImageFile`).
     """
     output = os.path.realpath(exclude) if exclude else None
     roots: set[str] = set()
@@ -92,7 +94,11 @@ def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> li
     images += [
         ImageFile(f.url, _name(f.url, root), f.version) for f in {f.url: f for f in remote}.values()
     ]
-    return sorted(images, key=lambda image: image.name)
+    images.sort(key=lambda image: image.name)
+    for image, other in pairwise(images):
+        if image.name == other.name:
+            raise InputError(f"{image.name} is the name of two photos once printed; rename one")
+    return images
 
 
 def printable(path: Path | str) -> str:

@@ -134,6 +134,13 @@ def test_names_that_are_not_utf8_can_be_printed_and_stay_apart(tmp_path):
     assert printable(found[0].path).encode("utf-8").endswith(rb"caf\xe8.jpg")
 
 
+def test_two_photos_with_one_name_are_refused(tmp_path):
+    for raw in (b"caf\xe9.jpg", rb"caf\xe9.jpg"):  # an odd byte, and the four letters for it
+        (tmp_path / os.fsdecode(raw)).touch()
+    with pytest.raises(InputError, match=r"caf\\xe9.jpg is the name of two photos.*rename one"):
+        find_images([tmp_path])
+
+
 def test_a_folder_that_cannot_be_listed_is_reported_as_a_failure(tmp_path, monkeypatch):
     make(tmp_path, "a.jpg", "secret/b.jpg")
     scandir = os.scandir
