@@ -88,6 +88,14 @@ class PartModel:
                 "pass the same ones (--weights) or fit anew"
             )
 
+    def counts(self) -> dict[str, int | str]:
+        """Return how many parts were asked for, chosen, and found."""
+        return {
+            "asked": self.options.parts if self.curve is None else self.curve.span,
+            "chosen": self.options.parts,
+            "found": len(self.parts),
+        }
+
     def save(self, path: Path) -> None:
         """Write the model atomically; raises `OutputError`."""
         from safetensors.numpy import save

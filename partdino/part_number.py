@@ -66,6 +66,25 @@ class PartCurve:
         """The number of parts with the highest score; of equals the largest, which says most."""
         return int(self.numbers[::-1][self.score[::-1].argmax()])
 
+    @property
+    def doubts(self) -> list[str]:
+        """What speaks against `best`, if anything."""
+        at = list(self.numbers).index(self.best)
+        if self.agreement[at] - self.spread[at] <= self.chance[at]:
+            return [f"no number of parts in {self.span} is clearly better than chance"]
+        close = self.score >= self.score[at] - self.spread[at] / max(1 - self.chance[at], 1e-9)
+        others = [str(number) for number in self.numbers[close] if number != self.best]
+        doubts = []
+        if others:
+            doubts.append(
+                f"{', '.join(others)} parts are as good as {self.best}, within the spread"
+            )
+        if len(self.numbers) > 1 and at in (0, len(self.numbers) - 1):
+            doubts.append(
+                f"{self.best} is an end of {self.span}: a wider range may hold a better one"
+            )
+        return doubts
+
 
 def part_curve(
     features: np.ndarray,

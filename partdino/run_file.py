@@ -59,11 +59,7 @@ def run_document(
         "fingerprint": dict(fingerprint),
         "options": run_options(header.options, model),
         "shard": str(shard),
-        "parts": {
-            "asked": model.options.parts if model.curve is None else model.curve.span,
-            "chosen": model.options.parts,
-            "found": len(model.parts),
-        },
+        "parts": model.counts(),
         **run_counts(images, log),
         "seconds": {stage: round(value, 3) for stage, value in log.seconds.items()},
         "seconds_total": round(time.perf_counter() - start, 3),

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from partdino.cli.console import Reporter
+from partdino.cli.console import Reporter, print_json
 from partdino.cli.options import method_parameters, with_options
 from partdino.config import FITTING_OPTIONS
 
@@ -23,13 +23,21 @@ def fit(
         bool, typer.Option("--overwrite", help="Replace the file at --out.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the number of parts on stdout.")
+    ] = False,
 ) -> None:
-    """Find the parts of a collection in its features: the second step of segment."""
+    """Find the parts of a collection in its features: the second step of segment.
+
+    Exit code: 0 the model is at --out, 2 it is not.
+    """
     from partdino.steps.fit import make_model
 
     reporter = Reporter(quiet)
     model = make_model(stores, out, given, reporter, overwrite)
     reporter.say(f"{len(model.parts)} parts are in {out}")
+    if as_json:
+        print_json({"model": str(out), "parts": model.counts()})
 
 
 fit = with_options(fit, method_parameters(*FITTING_OPTIONS, "device", "workers", "engine"))

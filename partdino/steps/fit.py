@@ -76,7 +76,9 @@ def fit_store(store: FeatureStore, options: Options, log: RunLog, pool: Pool | N
             f"there are only {found} distinct foreground cells for {model.options.parts} parts"
         )
     if model.curve is not None:
-        log.reporter.say(f"Parts: {model.options.parts}, the best of {options.parts}.")
+        log.reporter.say(f"Parts: {model.curve.best}, the best of {model.curve.span}.")
+        for doubt in model.curve.doubts:
+            log.reporter.warn(doubt)
     return model
 
 

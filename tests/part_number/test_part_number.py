@@ -105,3 +105,21 @@ def test_of_equals_the_largest_is_best():
     curve = PartCurve(np.array([4, 5, 6]), agreement, np.zeros(3), chance)
     np.testing.assert_array_equal(curve.score, [0.25, 0.5, 0.5])
     assert curve.best == 6
+
+
+@pytest.mark.parametrize(
+    ("agreement", "spread", "doubts"),
+    [
+        ([0.5, 0.9, 0.5], 0.1, []),
+        ([0.7, 0.9, 0.85], 0.1, ["6 parts are as good as 5, within the spread"]),
+        ([0.9, 0.7, 0.6], 0.1, ["4 is an end of 4-6: a wider range may hold a better one"]),
+        (
+            [0.3, 0.3, 0.3],
+            0.1,
+            ["no number of parts in 4-6 is clearly better than chance"],
+        ),
+    ],
+)
+def test_doubts_of_a_choice_are_told(agreement, spread, doubts):
+    chance, numbers = np.full(3, 0.25), np.array([4, 5, 6])
+    assert PartCurve(numbers, np.array(agreement), np.full(3, spread), chance).doubts == doubts

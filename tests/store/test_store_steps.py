@@ -55,6 +55,13 @@ def test_passes_over_shards_by_workers_learn_what_one_process_does(
     assert many.read_bytes() == one.read_bytes()
 
 
+def test_a_script_can_read_what_was_fitted(fit, store, tmp_path):
+    result = fit(tmp_path / "model", store, more=("--parts", "2-3", "--json", "--quiet"))
+    document = json.loads(result.stdout)
+    assert document["model"] == str(tmp_path / "model")
+    assert document["parts"]["asked"] == "2-3" and document["parts"]["chosen"] in (2, 3)
+
+
 def test_merged_labels_are_those_of_a_single_run(partdino, label, labelled, shards, tmp_path):
     outs = [tmp_path / str(number) for number in (1, 2, 3)]
     for number, out in enumerate(outs, 1):
