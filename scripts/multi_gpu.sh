@@ -8,6 +8,7 @@
 #
 #   DEVICES   what to run on, one process each (default: every GPU that nvidia-smi lists);
 #             DEVICES="cpu cpu" runs two processes without one
+#   WORKERS   processes that decode and cut for each (default: its share of the cores)
 #   PARTDINO  the command (default: partdino)
 
 set -euo pipefail
@@ -18,6 +19,7 @@ read_arguments "$@"
 read -ra DEVICES <<<"${DEVICES:-$(nvidia-smi --query-gpu=index --format=csv,noheader |
     sed 's/^/cuda:/' | tr '\n' ' ')}"
 COUNT="${#DEVICES[@]}"
+WORKERS="${WORKERS:-$((($(nproc) + COUNT - 1) / COUNT))}"
 
 # Each shard's processes are a group of their own (-m), which gets the signal that this one gets.
 set -m

@@ -6,6 +6,7 @@
 #   PARTS     the number of parts
 #   INPUTS    array: folders, images, lists of paths
 #   OPTIONS   array: options of `partdino features`
+#   WORKERS   processes of each shard (default: one for each core that it may use)
 #   PARTDINO  the command (default: partdino)
 #
 # Each step may be run again: what is done is left alone, and what was stopped goes on.
@@ -17,7 +18,8 @@ some_may_fail() { "$@" || [ $? -eq 1 ]; }
 
 describe_shard() { # NUMBER DEVICE
     some_may_fail "$PARTDINO" features "${INPUTS[@]}" --out "$WORK/features-$1" \
-        --shard "$1/$COUNT" --device "$2" --resume "${OPTIONS[@]}"
+        --shard "$1/$COUNT" --device "$2" --resume ${WORKERS:+--workers "$WORKERS"} \
+        "${OPTIONS[@]}"
 }
 
 fit_parts() {
@@ -31,7 +33,8 @@ label_shard() { # NUMBER
     local out
     out="$(labels)-$1"
     [ -e "$out/run.json" ] || some_may_fail "$PARTDINO" label "$WORK"/features-* \
-        --model "$WORK/parts.safetensors" --out "$out" --shard "$1/$COUNT" --resume
+        --model "$WORK/parts.safetensors" --out "$out" --shard "$1/$COUNT" --resume \
+        ${WORKERS:+--workers "$WORKERS"}
 }
 
 merge_shards() {

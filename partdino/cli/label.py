@@ -23,9 +23,7 @@ def label(
     ] = "1/1",
     workers: Annotated[
         int | None,
-        typer.Option(
-            min=0, max=256, help="Processes beside this one. Default: none; with ray: every core."
-        ),
+        typer.Option(min=0, max=256, help="Processes beside this one. Default: one for each core."),
     ] = None,
     engine: Annotated[
         Literal["local", "ray"],
@@ -52,7 +50,6 @@ def label(
 
     reporter = Reporter(quiet)
     existing = Existing.of(overwrite, resume)
-    if workers is None:
-        workers = "auto" if engine == "ray" else 0
+    workers = "auto" if workers is None else workers
     run = label_stores(stores, out, model, reporter, Shard.parse(shard), existing, workers, engine)
     report_run(run, out, reporter, as_json)

@@ -18,8 +18,9 @@ def merge(
     ],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT.")] = False,
     workers: Annotated[
-        int, typer.Option(min=0, max=256, help="Processes beside this one.", show_default=True)
-    ] = 0,
+        int | None,
+        typer.Option(min=0, max=256, help="Processes beside this one. Default: one for each core."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
 ) -> None:
     """Make one of what features --shard or label --shard made: the same as a single run makes.
@@ -29,6 +30,7 @@ def merge(
     from partdino.steps.merge import merge as merge_shards
 
     reporter = Reporter(quiet)
+    workers = "auto" if workers is None else workers
     images, failed = merge_shards(out, shards, reporter, overwrite, workers)
     reporter.say(f"{images} images of {len(shards)} shards are in {out}")
     if failed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from partdino.reporting import Reporter, RunLog, resumable
 from partdino.resolution import load_resolved, resolve
 from partdino.shard import WHOLE, Shard
 from partdino.store import FeatureStore, Header, StoreWriter
+from partdino.workers import Pool
 
 if TYPE_CHECKING:
     from partdino.features import Backbone
@@ -80,7 +80,7 @@ def describe(
     header: Header,
     backbone: Backbone,
     options: Options,
-    pool: Executor | None,
+    pool: Pool | None,
     log: RunLog,
 ) -> FeatureStore:
     """Describe what a store lacks and return the store.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -27,6 +26,7 @@ from partdino.run_file import run_document, write_run_tables
 from partdino.shard import WHOLE, Shard
 from partdino.store import FeatureStore, StoredImage, open_stores
 from partdino.store.blocks import verify
+from partdino.workers import Pool
 from partdino.writers import OutputWriters
 
 _PHOTO_PIXELS = 1600 * 1600  # what overlays and contact sheets are drawn on
@@ -40,7 +40,7 @@ def label_stores(
     reporter: Reporter,
     shard: Shard = WHOLE,
     existing: Existing = Existing.REFUSE,
-    workers: int | Literal["auto"] = 0,
+    workers: int | Literal["auto"] = "auto",
     engine: Literal["local", "ray"] = "local",
 ) -> dict[str, Any]:
     """Label the images of a store and write every output format.
@@ -99,7 +99,7 @@ def label(
     shard: Shard,
     model: PartModel,
     out: Path,
-    pool: Executor | None,
+    pool: Pool | None,
     log: RunLog,
 ) -> list[str]:
     """Label a share of a store's images, all but those that an earlier run has labelled.
@@ -146,7 +146,7 @@ def recall_results(
     read: Callable[[], Iterator[Recorded]],
     out: Path,
     writers: OutputWriters,
-    pool: Executor | None,
+    pool: Pool | None,
     log: RunLog,
 ) -> None:
     """Give the results of an earlier run to the files that cover the whole run.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from partdino.errors import OutputError, StoreError
 from partdino.existing import contents, link, whole_folder
@@ -30,6 +29,7 @@ from partdino.shard import WHOLE, Shard, check_complete
 from partdino.steps.label import recall_results, warn_of_odd
 from partdino.store import merge_stores
 from partdino.store.header import STORE_FILES, is_store
+from partdino.workers import Pool
 from partdino.writers import OutputWriters, write_failures
 
 
@@ -38,7 +38,7 @@ def merge(
     shards: Sequence[Path],
     reporter: Reporter,
     overwrite: bool = False,
-    workers: int = 0,
+    workers: int | Literal["auto"] = "auto",
 ) -> tuple[int, int]:
     """Merge feature stores, or output folders of `partdino label`.
 
@@ -118,7 +118,7 @@ def _in_order(folders: Sequence[Path]) -> list[Path]:
     return [folder for folder, _ in sorted(numbered, key=lambda pair: pair[1].number)]
 
 
-def _merge_outputs(out: Path, folders: Sequence[Path], pool: Executor | None, log: RunLog) -> int:
+def _merge_outputs(out: Path, folders: Sequence[Path], pool: Pool | None, log: RunLog) -> int:
     with whole_folder(out) as new:
         merge_results(new / RESULTS_FILE, [folder / RESULTS_FILE for folder in folders])
         for folder in folders:
