@@ -71,6 +71,12 @@ def test_version(partdino):
     assert (result.code, result.stdout) == (0, f"partdino {__version__}\n")
 
 
+def test_the_package_is_a_command():
+    command = [sys.executable, "-m", "partdino", "--version"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (0, f"partdino {__version__}\n")
+
+
 def test_a_path_through_every_option(given):
     values = {
         "parts": "4-16",
