@@ -84,7 +84,7 @@ def fit_foreground(
     Returns
     -------
     ForegroundModel
-        A logistic regression; where one of the two kinds of example is missing (images of
+        A logistic regression; where one of the two kinds of example is missing (as in images of
         constant colour), one that sees no object anywhere.
     """
     from sklearn.linear_model import LogisticRegression

@@ -152,12 +152,12 @@ def object_mean(features: np.ndarray, areas: np.ndarray) -> np.ndarray:
 
 
 def principal_components(centred: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return float64 (P, D), the principal directions of weighted (N, D) points."""
+    """Return float64 (P, D), the principal directions of (N, D) points that weights (N,) count."""
     return principal_directions((centred * weights[:, None]).T @ centred)
 
 
 def principal_directions(covariance: np.ndarray) -> np.ndarray:
-    """Return float64 (P, D), the first `PCA_DIM` eigenvectors of a covariance (D, D)."""
+    """Return float64 (P, D), the first P = min(`PCA_DIM`, D) eigenvectors of a (D, D) matrix."""
     _, vectors = np.linalg.eigh(covariance)
     components = vectors[:, ::-1][:, :PCA_DIM].T
     # The sign of an eigenvector is arbitrary: fix it, so that files from two runs can be compared.

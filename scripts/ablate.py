@@ -31,7 +31,7 @@ from partdino.files import write_csv
 from partdino.model import pool_regions
 
 _COLUMNS = ("stage", "change", "data", "score", "mean", "spread")
-_SHOWN = ("nmi", "ari", "miou", "kp_error")
+_SHOWN = ("nmi", "ari", "miou", "keypoint_regression")
 
 
 @dataclass(frozen=True)
@@ -109,9 +109,7 @@ def main() -> None:
             scores = score(row, BENCHMARKS[benchmark], Path(root), arguments)
             table.append((row, Path(root).name, scores))
             print(line(row, Path(root).name, scores), flush=True)
-        write_csv(
-            arguments.out, ["stage", "change", "data", "score", "mean", "spread"], flat(table)
-        )
+        write_csv(arguments.out, _COLUMNS, flat(table))
 
 
 def score(row: Row, benchmark: Any, root: Path, arguments: argparse.Namespace) -> dict[str, Any]:

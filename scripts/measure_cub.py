@@ -1,4 +1,4 @@
-"""Measure on CUB-200-2011 what `partdino segment` promises; prints the table of the README.
+"""Measure on CUB-200-2011 what `partdino segment` promises; prints a table.
 
 - Foreground: the share of visible keypoints inside it, and the share of it inside the boxes, over
   the test images, with the model fitted on the train images.

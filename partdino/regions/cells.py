@@ -31,8 +31,8 @@ def split_into_cells(
 
     Returns
     -------
-    int32 (H, W), 0..C-1, `CELLS` squared cells or more: 4-connected, none larger than a square
-    of the lattice and the small pieces that joined it.
+    int32 (H, W), 0..C-1, all 4-connected: the parts of regions in the squares of a lattice of about
+    `CELLS` squared, and small pieces joined to one of them.
     """
     height, width = regions.shape
     side = np.sqrt(height * width) / CELLS

@@ -145,8 +145,8 @@ def _part_row(row: PartRow, num_images: int, num_parts: int) -> Image.Image:
     middle, text_x = TILE // 2, 64
     _chip(pen, (0, middle - 44), 48, row.part)
     _write(pen, (text_x, middle - 20), _part_name(row.part, num_parts), _TEXT + 4)
-    _write(pen, (text_x, middle + 20), f"in {row.num_images:,} of {num_images:,}", _SMALL, _FAINT)
-    _write(pen, (text_x, middle + 42), f"{row.area_fraction:.1%} of the area", _SMALL, _FAINT)
+    _write(pen, (text_x, middle + 20), f"in {row.num_images:,} of {num_images:,} images", _SMALL, _FAINT)
+    _write(pen, (text_x, middle + 42), f"{row.area_fraction:.1%} of all pixels", _SMALL, _FAINT)
     x = _CONTENT - EXAMPLES * TILE - (EXAMPLES - 1) * _GAP
     for example in row.examples:
         pen.rectangle((x, 0, x + TILE - 1, TILE - 1), fill=_PANEL)
