@@ -145,7 +145,13 @@ def _part_row(row: PartRow, num_images: int, num_parts: int) -> Image.Image:
     middle, text_x = TILE // 2, 64
     _chip(pen, (0, middle - 44), 48, row.part)
     _write(pen, (text_x, middle - 20), _part_name(row.part, num_parts), _TEXT + 4)
-    _write(pen, (text_x, middle + 20), f"in {row.num_images:,} of {num_images:,} images", _SMALL, _FAINT)
+    _write(
+        pen,
+        (text_x, middle + 20),
+        f"in {row.num_images:,} of {num_images:,} images",
+        _SMALL,
+        _FAINT,
+    )
     _write(pen, (text_x, middle + 42), f"{row.area_fraction:.1%} of all pixels", _SMALL, _FAINT)
     x = _CONTENT - EXAMPLES * TILE - (EXAMPLES - 1) * _GAP
     for example in row.examples:
