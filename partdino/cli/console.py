@@ -84,8 +84,7 @@ class Reporter:
             now = time.monotonic()
             if tally.done == tally.total or now - said >= _LOG_EVERY_SECONDS:
                 said = now
-                left = f", {tally.seconds_left():.0f} s left" if tally.done < tally.total else ""
-                self.say(f"{title}: {tally.done}/{tally.total} ({tally.pace()}{left})")
+                self.say(f"{title}: {tally.done}/{tally.total} ({tally.pace()}{tally.left()})")
 
         return advance
 
@@ -96,12 +95,14 @@ class _Tally:
     def __init__(self, total: int) -> None:
         self.total = total
         self.done = 0
-        self._start = time.monotonic()
+        self._start = self._first = time.monotonic()
         self._seconds: Counter[str] = Counter()
 
     def add(self, seconds: Mapping[str, float]) -> None:
         self.done += 1
         self._seconds.update(seconds)
+        if self.done == 1:
+            self._first = time.monotonic()
 
     def pace(self, stages: int | None = None) -> str:
         """Return items per second, and the share of the longest or of all stages in the time."""
@@ -110,8 +111,13 @@ class _Tally:
         shares = (f"{stage} {seconds / everything:.0%}" for stage, seconds in longest)
         return ", ".join((f"{self.done / self._elapsed():.1f}/s", *shares))
 
-    def seconds_left(self) -> float:
-        return (self.total - self.done) * self._elapsed() / self.done
+    def left(self) -> str:
+        """Return the time left; what comes before the first item, such as loading, is left out."""
+        if self.done in (1, self.total):
+            return ""
+        each = (time.monotonic() - self._first) / (self.done - 1)
+        seconds = (self.total - self.done) * each
+        return f", {seconds:.0f} s left" if seconds < 120 else f", {seconds / 60:.0f} min left"
 
     def _elapsed(self) -> float:
         return max(time.monotonic() - self._start, 1e-9)

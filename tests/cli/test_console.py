@@ -47,6 +47,17 @@ def test_a_log_gets_a_line_now_and_then(stream, monkeypatch):
     ]
 
 
+def test_the_time_left_leaves_out_what_comes_before_the_first(stream, monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    with Reporter().progress("features", 500) as advance:
+        for seconds in (60, 10, 10):
+            now += seconds
+            advance()
+    first, *_, last = stream.getvalue().splitlines()
+    assert "left" not in first and last.endswith(", 83 min left)")
+
+
 @pytest.mark.parametrize("stream", [True], indirect=True)
 def test_a_terminal_gets_a_bar(stream):
     count(Reporter(), 3)
