@@ -23,8 +23,10 @@ from partdino.metrics import ari_from_contingency
 from partdino.projection import by_image, fit_projection, object_mean
 
 REPEATS = 5
-# A sample suffices: k-means costs as much as it has cells, and K is a coarse thing.
+# A sample suffices: k-means costs as much as it has cells, and K is a coarse thing. Of each image
+# it takes enough cells to know its object's mean.
 MAX_CELLS = 6_000
+MAX_IMAGES = 200
 _MIN_IMAGES = 4  # two for each half
 _MAX_DIM = 128  # twice what the clustering keeps
 _AREA_UNITS = 1_000_000  # areas are counted in millionths of all
@@ -102,7 +104,8 @@ def part_curve(
     ----------
     features, areas, images
         float (N, D), float (N,) and int (N,): the object's cells of all images, see
-        `partdino.projection.stack`; of more than `MAX_CELLS` cells a sample is taken.
+        `partdino.projection.stack`. Of more than `MAX_IMAGES` images or `MAX_CELLS` cells a sample
+        is taken, the same number from each image that has so many.
     numbers
         Candidates for K, ascending.
     seed
@@ -137,11 +140,19 @@ def _sample(
     features: np.ndarray, areas: np.ndarray, images: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a sample in the order of the images, which are numbered without gaps."""
-    chosen = np.argsort(images, kind="stable")
-    if len(chosen) > MAX_CELLS:
-        chosen = chosen[np.sort(rng.choice(len(chosen), MAX_CELLS, replace=False))]
-    _, images = np.unique(images[chosen], return_inverse=True)
-    return features[chosen].astype(np.float64), areas[chosen], images
+    order = np.argsort(images, kind="stable")
+    rows_of_images = np.split(order, np.flatnonzero(np.diff(images[order])) + 1)
+    if len(rows_of_images) > MAX_IMAGES:
+        some = np.sort(rng.choice(len(rows_of_images), MAX_IMAGES, replace=False))
+        rows_of_images = [rows_of_images[index] for index in some]
+    quota = MAX_CELLS // len(rows_of_images)
+    chosen = [
+        np.sort(rng.choice(rows, quota, replace=False)) if len(rows) > quota else rows
+        for rows in rows_of_images
+    ]
+    numbers = np.repeat(np.arange(len(chosen)), [len(rows) for rows in chosen])
+    rows = np.concatenate(chosen)
+    return features[rows].astype(np.float64), areas[rows], numbers
 
 
 def _within_images(

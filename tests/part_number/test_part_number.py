@@ -18,15 +18,17 @@ def two_halvings(monkeypatch):
     monkeypatch.setattr(part_number, "REPEATS", 2)
 
 
-def planted(number: int, seed: int = 0, clutter: float = 0.0) -> Cells:
+def planted(
+    number: int, seed: int = 0, clutter: float = 0.0, count: int = IMAGES, spread: float = 0.05
+) -> Cells:
     """Cells of `number` parts, in images that are unlike; some areas are nothing's."""
     rng = np.random.default_rng(seed)
     directions = np.linalg.qr(rng.normal(size=(DIM, DIM)))[0][:number]
-    images = np.repeat(np.arange(IMAGES), CELLS)
+    images = np.repeat(np.arange(count), CELLS)
     features = directions[rng.integers(number, size=len(images))]
     lost = rng.random(len(images)) < clutter
     features[lost] = rng.normal(size=(lost.sum(), DIM)) / np.sqrt(DIM)
-    features += rng.normal(size=(IMAGES, DIM))[images] * 0.05
+    features += rng.normal(size=(count, DIM))[images] * spread
     features += rng.normal(size=features.shape) * 0.05
     return features.astype(np.float32), rng.uniform(0.2, 1, len(images)), images
 
@@ -78,6 +80,11 @@ def test_a_sample_of_the_cells_will_do(monkeypatch):
     curve = part_curve(*cells, range(3, 6))
     assert curve.best == 4
     assert curve.chance[1] != whole[0]
+
+
+def test_a_number_is_found_in_more_images_than_cells_are_sampled():
+    curve = part_curve(*planted(4, count=7_000, spread=0.2), range(3, 7))
+    assert curve.best == 4 and curve.agreement[1] > 0.9
 
 
 def test_images_may_come_in_any_order_and_have_any_numbers():
