@@ -28,6 +28,7 @@ from partdino.images.masks import read_mask, resize_mask
 from partdino.kmeans import normalise
 from partdino.pooling import pooling_weights
 from partdino.regions import make_regions, most_frequent, region_adjacency, split_into_cells
+from partdino.regions.flood import flood
 from partdino.sizing import resize_image, size_of_area
 from partdino.symmetry import SIDE_WEIGHTS, mirrored_features, weigh_sides
 from partdino.workers import Pool
@@ -129,6 +130,7 @@ class _Draft:
     mask: np.ndarray | None  # bool (h, w)
     boundary_map: np.ndarray | None = None  # float32 (h, w)
     cells: np.ndarray | None = None  # int32 (h, w)
+    basins: np.ndarray | None = None  # int32 (h, w), what the watershed floods, on a device
     regions: np.ndarray | None = None  # int32 (C,)
     graph: tuple[np.ndarray, ...] | None = None
     features: np.ndarray | None = None  # float32 (gh, gw, D)
@@ -205,6 +207,9 @@ def _on_device(
     after = {"regions": partial(_cut, options=options), "pooling": pooling}
     if options.boundaries == "hed":
         here.append(BatchStage("boundaries", detect, lambda draft: draft.image.shape, size))
+        if options.regions == "watershed":
+            flooded = partial(_flood, device=options.device)
+            here.append(BatchStage("flood", flooded, lambda draft: draft.image.shape, size))
     else:
         after = {"boundaries": partial(_alone, function=detect), **after}
     outcomes = through("decode", _decoder(backbone, options), _begin(sources), pool)
@@ -254,14 +259,18 @@ def _decode(source: Source, options: Options, side: int, unit: int) -> _Draft:
         size=loaded.size,
         input_image=resize_image(loaded.pixels, input_size),
         image=resize_image(loaded.pixels, region_size),
-        mask=_mask(source, options, region_size),
+        mask=_mask(source, options, region_size, loaded.size),
     )
 
 
-def _mask(source: Source, options: Options, size: tuple[int, int]) -> np.ndarray | None:
+def _mask(
+    source: Source, options: Options, size: tuple[int, int], photo_size: tuple[int, int]
+) -> np.ndarray | None:
     if source.mask is not None:
         return resize_mask(source.mask() != 0, size)
-    return None if options.masks is None else read_mask(options.masks, source.name, size)
+    if options.masks is None:
+        return None
+    return read_mask(options.masks, source.name, size, photo_size)
 
 
 def _detect(drafts: list[_Draft], options: Options) -> list[_Draft]:
@@ -272,9 +281,19 @@ def _detect(drafts: list[_Draft], options: Options) -> list[_Draft]:
     return [replace(d, boundary_map=each) for d, each in zip(drafts, maps, strict=True)]
 
 
+def _flood(drafts: list[_Draft], device: str) -> list[_Draft]:
+    basins = flood(np.stack([draft.boundary_map for draft in drafts]), device)
+    return [replace(draft, basins=each) for draft, each in zip(drafts, basins, strict=True)]
+
+
 def _cut(draft: _Draft, options: Options) -> _Draft:
     regions = make_regions(
-        draft.image, draft.boundary_map, options.regions, options.region_scale, options.min_region
+        draft.image,
+        draft.boundary_map,
+        options.regions,
+        options.region_scale,
+        options.min_region,
+        draft.basins,
     )
     boundary_map = draft.boundary_map
     if boundary_map is None:
@@ -290,6 +309,7 @@ def _cut(draft: _Draft, options: Options) -> _Draft:
         graph=region_adjacency(cells, boundary_map),
         image=None,
         boundary_map=None,
+        basins=None,
     )
 
 

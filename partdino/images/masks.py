@@ -11,10 +11,13 @@ from partdino.images.decode import TooLargeError, open_image
 from partdino.images.read import ImageError
 
 _MOST_COLOURS = 256  # of masks in colour; photos have more,
+_ASPECT_ERROR = 0.02  # of masks that were scaled and rounded
 _OBJECT = 0.99  # and hardly a pixel that is black
 
 
-def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
+def read_mask(
+    folder: Path, name: str, size: tuple[int, int], photo_size: tuple[int, int]
+) -> np.ndarray:
     """Read the mask of an image.
 
     Parameters
@@ -26,6 +29,8 @@ def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
         The image's name in the run.
     size
         (h, w) to resize to, nearest neighbour.
+    photo_size
+        (H, W) of the photo. A mask may be smaller or larger, but of the same aspect.
 
     Returns
     -------
@@ -35,7 +40,8 @@ def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
     Raises
     ------
     ImageError
-        There is no mask for the image, it cannot be read, or it is a photo.
+        There is no mask for the image, it cannot be read, it is a photo, or of another aspect than
+        the image.
     """
     relative = PurePosixPath(name)
     names = (f"{name}.png", str(relative.with_suffix(".png")), name)
@@ -48,10 +54,22 @@ def read_mask(folder: Path, name: str, size: tuple[int, int]) -> np.ndarray:
             many = len(image.getbands()) >= 3 and image.getcolors(_MOST_COLOURS) is None
     except (OSError, ValueError, SyntaxError, TooLargeError) as error:
         raise ImageError(path, "not a readable mask; save it as PNG") from error
+    _check_aspect(path, values.shape[:2], photo_size)
     inside = _object(values, has_alpha)
     if many and inside.mean() > _OBJECT:
         raise ImageError(path, "a photo, not a mask; save a PNG with 0 where there is no object")
     return resize_mask(inside, size)
+
+
+def _check_aspect(path: Path, size: tuple[int, int], photo_size: tuple[int, int]) -> None:
+    height, width = photo_size
+    expected = size[0] * width / height
+    if abs(size[1] - expected) > max(1, width / height, _ASPECT_ERROR * expected):
+        raise ImageError(
+            path,
+            f"a mask of {size[1]} x {size[0]} pixels for a photo of {width} x {height}: save one "
+            "of the photo's shape, upright",
+        )
 
 
 def _object(values: np.ndarray, has_alpha: bool) -> np.ndarray:

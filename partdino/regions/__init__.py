@@ -32,6 +32,7 @@ def make_regions(
     method: str = "watershed",
     scale: float | None = None,
     min_size: int = 30,
+    basins: np.ndarray | None = None,
 ) -> np.ndarray:
     """Partition an image into regions.
 
@@ -50,6 +51,8 @@ def make_regions(
         aimed at. The default is the method's own (`DEFAULT_SCALES`).
     min_size
         The least number of pixels in a region.
+    basins
+        int (H, W), what `watershed` would flood, flooded already: see `partdino.regions.flood`.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def make_regions(
     if method == "watershed":
         if boundary_map is None:
             raise ConfigError("watershed regions need a boundary map: choose a boundary detector")
-        regions = watershed_regions(boundary_map, scale)
+        regions = watershed_regions(boundary_map, scale, basins)
     elif method == "felzenszwalb":
         regions = felzenszwalb_regions(image, scale, min_size)
     else:

@@ -9,7 +9,9 @@ from partdino.regions.adjacency import find_borders
 from partdino.regions.merge import merge_ascending
 
 
-def watershed_regions(boundary_map: np.ndarray, depth: float) -> np.ndarray:
+def watershed_regions(
+    boundary_map: np.ndarray, depth: float, basins: np.ndarray | None = None
+) -> np.ndarray:
     """Flood a boundary map and keep the basins that are deeper than `depth`.
 
     A basin's depth (its dynamics: Grimaud 1992) is how far the water must rise from its lowest
@@ -23,6 +25,8 @@ def watershed_regions(boundary_map: np.ndarray, depth: float) -> np.ndarray:
         float (H, W) in [0, 1], 1 = boundary.
     depth
         In units of the boundary map; 0 keeps every basin.
+    basins
+        int (H, W), where it is flooded already: see `partdino.regions.flood`.
 
     Returns
     -------
@@ -32,7 +36,8 @@ def watershed_regions(boundary_map: np.ndarray, depth: float) -> np.ndarray:
         boundary_map.min() == boundary_map.max()
     ):  # flat: scikit-image finds no minimum to flood from
         return np.zeros(boundary_map.shape, np.int32)
-    basins = watershed(boundary_map, connectivity=1) - 1
+    if basins is None:
+        basins = watershed(boundary_map, connectivity=1) - 1
     borders = find_borders(basins)
     passes = np.full(len(borders.edges), np.inf)
     np.minimum.at(passes, borders.edge, borders.heights(boundary_map))

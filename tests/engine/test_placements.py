@@ -13,6 +13,7 @@ import timm
 import torch
 from PIL import Image
 from safetensors.torch import save_file
+from scipy.ndimage import gaussian_filter
 
 from partdino import weights as packaged
 from partdino.config import Options
@@ -20,6 +21,7 @@ from partdino.description import Source, _on_device, _on_devices, _pool, describ
 from partdino.errors import WeightsError
 from partdino.features import load_backbone
 from partdino.flow import worker_pool
+from partdino.regions.flood import flood
 
 OPTIONS = Options(
     boundaries="gradient",
@@ -103,6 +105,24 @@ def test_on_a_device(sources, backbone, expected, workers, batch_size):
     with worker_pool(workers) as pool:
         outcomes = list(on_device(sources, backbone, options, pool))
     assert parts_of(outcomes) == expected
+
+
+@pytest.mark.parametrize("batch_size", [1, 8])
+def test_the_flood_on_a_device_cuts_the_same_regions(sources, backbone, monkeypatch, batch_size):
+    def smooth(images, *_):
+        blurred = gaussian_filter(np.asarray(images, np.float32), (0, 2, 2, 0)[-images.ndim :])
+        return (blurred.mean(axis=-1) / 255).astype(np.float32)
+
+    flooded = []
+    monkeypatch.setattr("partdino.description.detect_boundaries", smooth)
+    monkeypatch.setattr(
+        "partdino.description.flood", lambda *given: flooded.append(1) or flood(*given)
+    )
+    options = replace(OPTIONS, boundaries="hed", batch_size=batch_size)
+    here = parts_of(describe_images(sources, backbone, options))
+    assert not flooded
+    assert parts_of(on_device(sources, backbone, options)) == here
+    assert flooded
 
 
 def test_on_devices_of_workers(sources, backbone, expected):
