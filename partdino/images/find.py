@@ -46,8 +46,8 @@ def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> li
     folders of earlier runs are skipped; links to folders are followed, each real folder once. A
     file is taken whatever its suffix, except that ``.txt`` and ``.list`` are lists: one file or
     folder a line, relative to the list's folder, with blank lines and lines starting with ``#``
-    skipped. A file that a list names but that does not exist is returned: reading it fails, and
-    the other images still go through.
+    skipped. What a list names but does not exist, or cannot be listed, is returned: reading it
+    fails, and the other images still go through.
 
     A URL, such as ``s3://bucket/folder``, is a folder or an image on a file system of fsspec. It is
     searched in the same way; lists may hold URLs, but are local themselves.
@@ -63,7 +63,7 @@ def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> li
     -------
     list of ImageFile
         Sorted by name, the same real file only once. Names are relative to the input folder, or to
-        the deepest folder that holds all inputs where there are several.
+        the deepest folder that holds all inputs that exist where there are several.
 
     Raises
     ------
@@ -77,19 +77,26 @@ def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> li
     remote: list[RemoteFile] = []
     for source in (source for given in inputs for source in _sources(as_location(given))):
         if isinstance(source, str):
-            folder, files = list_remote(source, IMAGE_SUFFIXES)
+            try:
+                folder, files = list_remote(source, IMAGE_SUFFIXES)
+            except InputError:
+                if source in inputs:
+                    raise
+                remote.append(RemoteFile(source, "missing"))
+                continue
             roots.add(folder)
             remote.extend(files)
         elif os.path.isdir(source):
             roots.add(os.path.abspath(source))
             found.extend(_walk(source, output))
         else:
-            roots.add(os.path.dirname(os.path.abspath(source)))
+            if os.path.exists(source):
+                roots.add(os.path.dirname(os.path.abspath(source)))
             found.append(str(source))
     if not found and not remote:
         places = ", ".join(printable(given) for given in inputs) or "an empty list of inputs"
         raise InputError(f"no images in {places} (looked for {' '.join(IMAGE_SUFFIXES)})")
-    root = os.path.commonpath(roots)
+    root = os.path.commonpath(roots or ["/"])
     images = [ImageFile(Path(path), _name(path, root)) for path in _without_doubles(found)]
     images += [
         ImageFile(f.url, _name(f.url, root), f.version) for f in {f.url: f for f in remote}.values()
@@ -171,4 +178,7 @@ def _without_doubles(paths: Iterable[str]) -> list[str]:
 
 
 def _name(path: str, root: str) -> str:
-    return printable(Path(os.path.relpath(tree_path(path), root)).as_posix())
+    place = tree_path(path)
+    # What is elsewhere is a line of a list that leads nowhere.
+    inside = os.path.commonpath([place, root]) == root
+    return printable(Path(os.path.relpath(place, root if inside else "/")).as_posix())

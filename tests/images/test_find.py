@@ -105,6 +105,20 @@ def test_list_of_paths(tmp_path):
     assert names(tmp_path / "lists" / "all.TXT") == expected
 
 
+def test_lines_that_lead_nowhere_move_no_other_image(tmp_path):
+    make(tmp_path, "photos/a.jpg", "photos/b.jpg")
+    lines = ["photos/a.jpg", "photos/b.jpg", "../../nowhere.jpg", "memory://nothing/x.jpg"]
+    (tmp_path / "all.txt").write_text("\n".join([*lines, "none://x/y.jpg"]))
+    found = find_images([tmp_path / "all.txt"])
+    nowhere = os.path.abspath(tmp_path / "../../nowhere.jpg").lstrip("/")
+    expected = {"a.jpg", "b.jpg", nowhere, "memory/nothing/x.jpg", "none/x/y.jpg"}
+    assert {image.name for image in found} == expected
+    with pytest.raises(InputError, match=r"none://x/y.jpg"):
+        find_images(["none://x/y.jpg"])
+    (tmp_path / "bad.txt").write_text("gone.jpg")
+    assert len(find_images([tmp_path / "bad.txt"])) == 1
+
+
 def test_a_file_named_by_the_user_is_taken_whatever_its_suffix(tmp_path):
     make(tmp_path, "scan.dat")
     assert names(tmp_path / "scan.dat") == ["scan.dat"]
