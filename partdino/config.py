@@ -126,6 +126,11 @@ class Options:
         "machine is part of, else on Ray on this machine alone.",
     )
 
+    @property
+    def device_here(self) -> str:
+        """Where this process itself computes: with Ray, the device is that of the workers."""
+        return "cpu" if self.engine == "ray" else self.device
+
     def options(self) -> dict[str, Any]:
         """Return every option as a value that JSON and YAML can hold."""
         values = {name: getattr(self, name) for name in OPTION_NAMES}
@@ -139,6 +144,9 @@ FITTING_OPTIONS = ("parts", "seed", "fit_on", "foreground")
 
 # How a run goes, not what it computes: free to differ between fitting, resuming and labelling.
 RUNNING_OPTIONS = ("masks", "weights", "device", "batch_size", "workers", "engine")
+
+# Of these, "auto" stands for what the machine or the photos decide; elsewhere it is a choice.
+DECIDED_OPTIONS = ("parts", "backbone", "facet", "boundaries", "regions")
 
 
 def validate(values: Mapping[str, Any], source: str = "options") -> Options:
@@ -158,6 +166,8 @@ def validate(values: Mapping[str, Any], source: str = "options") -> Options:
     """
     refuse_unknown(values, OPTION_NAMES, source)
     checked = dict(values)
+    if checked.get("masks") is not None:
+        checked.setdefault("foreground", "masks")
     if "parts" in checked:
         checked["parts"] = parse_parts(checked["parts"], source)
     options = convert(Options, checked, source)
@@ -206,10 +216,16 @@ def read_config(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}; check --config") from error
     except (yaml.YAMLError, ValueError) as error:
-        first_line = str(error).splitlines()[0]
-        raise ConfigError(f"{path} is not valid YAML: {first_line}") from error
+        raise ConfigError(f"{path} is not valid YAML: {_yaml_problem(error)}") from error
     if values is None:
         return {}
     if not isinstance(values, dict):
         raise ConfigError(f"{path} must hold lines such as 'parts: 8'")
     return {str(name).replace("-", "_"): value for name, value in values.items()}
+
+
+def _yaml_problem(error: Exception) -> str:
+    """Return what is wrong, and where if that is known, in one line."""
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return problem if mark is None else f"{problem} (line {mark.line + 1})"

@@ -133,7 +133,7 @@ def _codebook(
     size: int,
 ) -> Codebook:
     """Fit a codebook to the sample, and move it to where the mean of everything is, if given."""
-    codebook = fit_codebook(sample, projection, size, options.seed, options.device)
+    codebook = fit_codebook(sample, projection, size, options.seed, options.device_here)
     if everything is not None:
         for _ in range(PASSES):
             of = partial(_Objects.cluster_sums, codebook=codebook, device=options.device)

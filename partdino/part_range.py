@@ -14,12 +14,12 @@ _AUTO_RANGE = range(4, 13)
 
 
 def parse_parts(value: object, source: str) -> object:
-    """Check a number of parts that is given as text.
+    """Check a number of parts.
 
     Parameters
     ----------
     value
-        Of any kind; what is no text is left to others to check.
+        Of any kind; what is neither text nor number is left to others to check.
     source
         What an error calls the origin of the value.
 
@@ -31,19 +31,19 @@ def parse_parts(value: object, source: str) -> object:
     Raises
     ------
     ConfigError
-        The text is none of these, or the range is not between 2 and 255, the lower number first.
+        It is none of these, or not between 1 and 255; a range between 2 and 255, lower end first.
 
     Examples
     --------
     >>> parse_parts("8", "options"), parse_parts(" 4 - 16 ", "options")
     (8, '4-16')
     """
-    if not isinstance(value, str):
+    if not isinstance(value, str | int) or isinstance(value, bool):
         return value
-    text = re.sub(r"\s", "", value)
+    text = re.sub(r"\s", "", str(value))
     if text == AUTO:
         return text
-    if re.fullmatch(r"[+-]?\d+", text, re.ASCII):
+    if re.fullmatch(r"[+-]?\d+", text, re.ASCII) and 1 <= int(text) <= MOST_PARTS:
         return int(text)
     ends = re.fullmatch(r"(\d+)-(\d+)", text, re.ASCII)
     if ends is None or not 2 <= int(ends[1]) < int(ends[2]) <= MOST_PARTS:

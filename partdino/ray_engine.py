@@ -146,8 +146,10 @@ def _connect(workers: int | Literal["auto"]) -> bool:
         ray.init(address="auto", **quiet)
     except ConnectionError as error:
         if address := os.environ.get("RAY_ADDRESS"):
+            reason = " ".join(str(error).split())
             raise ConfigError(
-                f"there is no Ray cluster at RAY_ADDRESS {address}; start one or unset RAY_ADDRESS"
+                f"the Ray cluster at RAY_ADDRESS {address} cannot be reached ({reason:.200}); "
+                "start one there or unset RAY_ADDRESS"
             ) from error
         _start(count(workers), quiet)
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -59,8 +59,10 @@ class RunLog:
             self.reporter.warn(f"{name}: {reason}")
 
     @contextmanager
-    def progress(self, title: str, total: int, done: int = 0) -> Iterator[Callable[[], None]]:
+    def progress(self, title: str, total: int, done: int = 0) -> Iterator[Callable[..., None]]:
         """Yield a function to call once per finished image; a signal's `Stopped` tells the count.
+
+        It may be given the image's seconds by stage.
 
         Parameters
         ----------
@@ -73,10 +75,10 @@ class RunLog:
         """
         with self.reporter.progress(title, total - done) as show:
 
-            def advance() -> None:
+            def advance(seconds: Mapping[str, float] | None = None) -> None:
                 nonlocal done
                 done += 1
-                show()
+                show(seconds)
 
             try:
                 yield advance

@@ -113,17 +113,16 @@ def load_resolved(options: Options) -> tuple[Backbone, Options]:
     """
     from partdino.features import load_backbone
 
-    on_cluster = options.engine == "ray"
     backbone = load_backbone(
         options.backbone,
         weights=options.weights,
         layer=options.layer,
         facet=options.facet,
         stride=options.stride,
-        device="cpu" if on_cluster else options.device,
+        device=options.device_here,
         precision=options.precision,
     )
-    if on_cluster:  # its GPUs are the workers': the machine that leads them needs none
+    if options.engine == "ray":  # its GPUs are the workers': the machine that leads them needs none
         backbone = backbone.bound_for(options.device)
     size = options.image_size or backbone.default_image_size
     return backbone, replace(options, facet=backbone.facet, layer=backbone.layer, image_size=size)

@@ -37,13 +37,13 @@ def with_options(
         From `option_parameters`.
     """
 
-    names = [parameter.name for parameter in parameters]
+    names = list(dict.fromkeys((*(parameter.name for parameter in parameters), *OPTION_NAMES)))
 
     @wraps(command)
     def wrapped(**values: Any) -> None:
         config = values.pop("config")
         given = read_config(config) if config else {}
-        refuse_unknown(given, [*names, *OPTION_NAMES], str(config))
+        refuse_unknown(given, names, str(config))
         for parameter in parameters:
             if (value := values.pop(parameter.name)) not in (None, []):
                 given[parameter.name] = value

@@ -69,7 +69,8 @@ def open_stores(folders: Sequence[Path]) -> FeatureStore:
     StoreError
         Something is no store, damaged, or unfinished, or the shards are not all those of one run.
     """
-    shards = [(folder, Header.read(folder)) for folder in folders]
+    # Workers on a cluster have other current folders.
+    shards = [(folder.absolute(), Header.read(folder)) for folder in folders]
     _check_alike(shards)
     check_complete((str(folder), header.shard) for folder, header in shards)
     shards.sort(key=lambda shard: shard[1].shard.number)
@@ -80,7 +81,7 @@ def open_stores(folders: Sequence[Path]) -> FeatureStore:
 def read_store(folder: Path) -> FeatureStore:
     """Open the store of one shard; raises `StoreError`."""
     header = Header.read(folder)
-    return FeatureStore(header, list(_images(folder, header)))
+    return FeatureStore(header, list(_images(folder.absolute(), header)))
 
 
 def _check_alike(shards: Sequence[tuple[Path, Header]]) -> None:

@@ -46,4 +46,4 @@ class CrestCache:
         # As many pixels as `describe_images` reads.
         loaded = source.load(4 * max(options.image_size, options.region_size) ** 2)
         image = resize_image(loaded.pixels, size)
-        return detect_boundaries(image, options.boundaries, options.device, options.precision)
+        return detect_boundaries(image, options.boundaries, options.device_here, options.precision)

@@ -162,6 +162,14 @@ def fit(store: Store, **options: object):
     return fit_model(store, store.names, options, "").parts
 
 
+def test_who_leads_a_cluster_needs_no_gpu():
+    store = Store(10)
+    given = {"parts": 3, "foreground": "none", "engine": "ray"}
+    first, second = (Options(device=device, **given) for device in ("cuda", "cpu"))
+    models = [fit_model(store, store.names, options, "").parts for options in (first, second)]
+    assert same(*models)
+
+
 def same(first, second) -> bool:
     return all(
         np.array_equal(a, b)

@@ -104,6 +104,19 @@ def test_features_fit_and_labels_of_a_store(partdino, photo_folder, tmp_path):
     assert content(tmp_path / "ray", "run.json") == content(tmp_path / "local", "run.json")
 
 
+def test_a_cluster_that_refuses_is_told_in_its_words(partdino, photo_folder, tmp_path, monkeypatch):
+    def refuse(**_):
+        raise ConnectionError("invalid token")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", refuse)
+    monkeypatch.setenv("RAY_ADDRESS", "there:6379")
+    chosen = flags({**SMALL, "workers": 2, "engine": "ray"})
+    done = partdino("segment", photo_folder, "--out", tmp_path / "out", *chosen)
+    assert done.code == 2
+    assert "there:6379 cannot be reached (invalid token)" in done.stderr.splitlines()[-1]
+
+
 @pytest.mark.parametrize(
     ("options", "cure"),
     [

@@ -85,7 +85,9 @@ def test_label_maps_serve_as_masks(segment, photo_folder, finished_run, tmp_path
     assert np.mean(overlap) > 0.85
 
 
-@pytest.mark.parametrize("options", [{"foreground": "masks"}, {"masks": "folder"}])
+@pytest.mark.parametrize(
+    "options", [{"foreground": "masks"}, {"masks": "folder", "foreground": "auto"}]
+)
 def test_masks_and_their_folder_go_together(segment, photo_folder, tmp_path, options):
     result = segment(photo_folder, tmp_path / "out", **options)
     assert (result.code, result.stderr.count("\n")) == (2, 1)

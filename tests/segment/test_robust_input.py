@@ -233,7 +233,7 @@ def test_a_name_that_is_not_utf8_can_be_a_folder_an_option_and_an_output(
     model.write_bytes((finished_run / "parts.safetensors").read_bytes())
     masks = odd / "masks"
     masks.mkdir()
-    Image.new("L", (10, 10), 255).save(masks / "a.png")
+    Image.new("L", (160, 107), 255).save(masks / "a.png")
     photo = odd / "a.jpg"
     first = segment(photo, odd / "out", "--json", masks=masks, foreground="masks")
     second = segment(photo, odd / "out2", "--json", "--model", model)
