@@ -16,6 +16,7 @@ from partdino.errors import ConfigError, OutputError
 from partdino.files import cure
 
 LEFTOVERS = ".partdino-*"  # temporary files of `partdino.files`, where a run was killed
+LOCK_FILE = ".partdino.lock"  # see `partdino.alone`
 
 
 class Existing(str, Enum):
@@ -34,10 +35,13 @@ class Existing(str, Enum):
 
 
 def contents(folder: Path) -> set[str]:
-    """Return the names in a folder that may be missing, but `LEFTOVERS`; raises `OutputError`."""
+    """Return the names in a folder that may be missing; raises `OutputError`.
+
+    Those of `LEFTOVERS` and of the lock do not count.
+    """
     try:
         names = [entry.name for entry in folder.iterdir()] if folder.exists() else []
-        return {name for name in names if not fnmatch(name, LEFTOVERS)}
+        return {name for name in names if not fnmatch(name, LEFTOVERS)} - {LOCK_FILE}
     except OSError as error:
         raise OutputError(f"{folder}: {error.strerror}; choose another --out") from error
 

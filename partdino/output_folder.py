@@ -40,8 +40,7 @@ class OutputFolder:
     Raises
     ------
     OutputError
-        It holds an unfinished run and `existing` is "refuse", a finished one and it is not
-        "overwrite", or anything else; or it cannot be written.
+        It holds a run and `existing` is "refuse", or anything else; or it cannot be written.
     """
 
     def __init__(self, path: Path, existing: Existing) -> None:
@@ -51,6 +50,20 @@ class OutputFolder:
         self.store = self._work / "features"
         self._check_contents()
         check_writable(path)
+
+    def finished(self, fingerprint: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the `run.json` of the run to resume, if that has come to its end, else None.
+
+        Raises
+        ------
+        OutputError
+            It was another run.
+        """
+        run = read_run(self.path)
+        if self._existing is not Existing.RESUME or is_unfinished(self.path) or not run:
+            return None
+        check_same(self.path, run["fingerprint"], fingerprint)
+        return run
 
     def begin(self, fingerprint: dict[str, Any]) -> None:
         """Clear what an earlier run left, all but the images' own files of one that is resumed.
@@ -91,7 +104,7 @@ class OutputFolder:
             return
         if _WORK not in names and self._begun() is None:
             raise OutputError(f"{self.path} holds files of something else; choose another --out")
-        if _WORK not in names and self._existing is not Existing.OVERWRITE:
+        if _WORK not in names and self._existing is Existing.REFUSE:
             raise OutputError(
                 f"{self.path} holds a finished run; pass --overwrite to replace it or another --out"
             )

@@ -32,7 +32,8 @@ def results_head(store: FeatureStore, model_file: Path, shard: Shard) -> dict[st
     """Return the first line: what all results of a run depend on, and which of them are here."""
     keys = hashlib.sha256()
     for image in store.images:
-        keys.update(f"{image.key}\n".encode())
+        # What failed once may have been described since.
+        keys.update(f"{image.key} {image.failure or ''}\n".encode())
     return {
         "format": _FORMAT,
         "schema": _SCHEMA,

@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from partdino.config import RUNNING_OPTIONS, Options, validate
+from partdino.alone import alone_in
+from partdino.config import DECIDED_OPTIONS, RUNNING_OPTIONS, Options, validate
 from partdino.errors import ModelError
 from partdino.existing import Existing
 from partdino.flow import worker_pool
@@ -27,7 +28,7 @@ from partdino.run_file import run_document, write_run_tables
 from partdino.shard import WHOLE
 from partdino.steps.features import check_any, describe, settle
 from partdino.steps.fit import fit_store
-from partdino.steps.label import label
+from partdino.steps.label import finished_run, label
 from partdino.store import Header, StoreWriter
 from partdino.version import __version__
 from partdino.writers import write_parts_curve
@@ -74,26 +75,30 @@ def segment(
     """
     start = time.perf_counter()
     options, model = _options_and_model(given, model_file)
-    folder = OutputFolder(out, existing)
-    photos = find_photos(inputs, exclude=out)
-    backbone, options, notes = settle(options, reporter)
-    if model is not None:
-        model.check_backbone(backbone)
-    fingerprint = _fingerprint(options, backbone, model_file)
-    folder.begin(fingerprint)
-    log = RunLog(reporter)
-    header = Header.of(photos, options, backbone, notes, WHOLE)
-    with worker_pool(options.workers, options.engine, options.device) as pool:
-        writer = StoreWriter(folder.store, Existing.RESUME)
-        store = describe(photos, writer, header, backbone, options, pool, log)
-        check_any(store, out)
-        if model is None:
-            model = fit_store(store, options, log, pool)
-            write_parts_curve(out / CURVE_NAME, model.curve)
-        images = label(store, WHOLE, model, out, pool, log)
-    write_run_tables(out, header.options, model, images, log)
-    run = run_document(header, model, fingerprint, model_file, WHOLE, images, log, start)
-    folder.finish(run)
+    with alone_in(out):
+        folder = OutputFolder(out, existing)
+        photos = find_photos(inputs, exclude=out)
+        backbone, options, notes = settle(options, reporter)
+        if model is not None:
+            model.check_backbone(backbone)
+        fingerprint = _fingerprint(options, backbone, model_file)
+        names = [photo.name for photo in photos]
+        if run := finished_run(folder, fingerprint, names, reporter):
+            return run
+        folder.begin(fingerprint)
+        log = RunLog(reporter)
+        header = Header.of(photos, options, backbone, notes, WHOLE)
+        with worker_pool(options.workers, options.engine, options.device) as pool:
+            writer = StoreWriter(folder.store, Existing.RESUME)
+            store = describe(photos, writer, header, backbone, options, pool, log)
+            check_any(store, out)
+            if model is None:
+                model = fit_store(store, options, log, pool)
+                write_parts_curve(out / CURVE_NAME, model.curve)
+            images = label(store, WHOLE, model, out, pool, log)
+        write_run_tables(out, header.options, model, images, log)
+        run = run_document(header, model, fingerprint, model_file, WHOLE, images, log, start)
+        folder.finish(run)
     return run
 
 
@@ -105,7 +110,8 @@ def _options_and_model(
     running = {name: value for name, value in given.items() if name in RUNNING_OPTIONS}
     model = load_model(model_file, running)
     for name, value in vars(validate({**model.options.options(), **given})).items():
-        if name in given and value not in (getattr(model.options, name), "auto"):
+        settled = value == "auto" and name in DECIDED_OPTIONS
+        if name in given and value != getattr(model.options, name) and not settled:
             raise ModelError(
                 f"{model_file} was fitted with {name} {getattr(model.options, name)}, "
                 f"not {value}; leave it out or fit anew"

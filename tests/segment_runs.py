@@ -20,6 +20,7 @@ from PIL import Image
 from threadpoolctl import threadpool_limits
 
 import partdino.features
+from partdino.existing import LOCK_FILE
 
 PARTS = 4
 # The embedded backbone at a size that keeps a run of eight photos near a second.
@@ -82,7 +83,8 @@ def _before_change(inside: Path, at: int, action: Callable[[], object]) -> None:
 
     def hook(event: str, arguments: tuple) -> None:
         nonlocal seen
-        if event in changes and str(arguments[0]).startswith(str(inside)):
+        path = str(arguments[0]) if event in changes else ""
+        if path.startswith(str(inside)) and not path.endswith(LOCK_FILE):
             reads = event == "open" and not arguments[2] & (os.O_WRONLY | os.O_RDWR)
             seen += not reads
             if seen == at and not reads:

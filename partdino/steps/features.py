@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from partdino.alone import alone_in
 from partdino.config import FITTING_OPTIONS, Options, validate
 from partdino.description import Source, describe_images
 from partdino.errors import InputError
@@ -54,12 +55,13 @@ def make_store(
         Nothing could be done at all. Single images that fail are booked in the store.
     """
     options = validate(_without_fitting(given))
-    writer = StoreWriter(out, existing)
-    photos = find_photos(inputs, exclude=out)
-    backbone, options, notes = settle(options, reporter)
-    header = Header.of(photos, options, backbone, notes, shard)
-    with worker_pool(options.workers, options.engine, options.device) as pool:
-        store = describe(photos, writer, header, backbone, options, pool, RunLog(reporter))
+    with alone_in(out):
+        writer = StoreWriter(out, existing)
+        photos = find_photos(inputs, exclude=out)
+        backbone, options, notes = settle(options, reporter)
+        header = Header.of(photos, options, backbone, notes, shard)
+        with worker_pool(options.workers, options.engine, options.device) as pool:
+            store = describe(photos, writer, header, backbone, options, pool, RunLog(reporter))
     if shard.count == 1:
         check_any(store, out)
     return store
@@ -112,7 +114,7 @@ def describe(
                 writer.add(block, photo, outcome.value)
             else:
                 writer.fail(block, photo, outcome.failure)
-            advance()
+            advance(outcome.seconds)
     return writer.finish()
 
 
@@ -128,5 +130,4 @@ def check_any(store: FeatureStore, out: Path) -> None:
 
 
 def _without_fitting(given: Mapping[str, Any]) -> dict[str, Any]:
-    values = {name: value for name, value in given.items() if name not in FITTING_OPTIONS}
-    return {**values, "foreground": "auto" if values.get("masks") is None else "masks"}
+    return {name: value for name, value in given.items() if name not in FITTING_OPTIONS}

@@ -9,6 +9,7 @@ from typing import Any
 
 from partdino.config import FITTING_OPTIONS, OPTION_NAMES, Options, refuse_unknown, validate
 from partdino.errors import ConfigError, OutputError
+from partdino.existing import check_writable, remove
 from partdino.fitting import fit_model
 from partdino.flow import worker_pool
 from partdino.model import PartModel
@@ -50,9 +51,12 @@ def make_model(
     header = Header.read(stores[0])
     options = _options(header, given)
     curve = out.with_name(f"{out.stem}_curve")
-    for file in (out, *(curve_files(curve) if isinstance(options.parts, str) else ())):
+    for file in (out, *curve_files(curve)):
+        if file.is_dir():
+            raise OutputError(f"{file} is a folder; name a file, as in {file}/parts.safetensors")
         if file.exists() and not overwrite:
             raise OutputError(f"{file} exists; pass --overwrite to replace it, or another --out")
+    check_writable(out.parent)
     if options.device != "cpu":
         from partdino.devices import usable_device
 
@@ -60,6 +64,8 @@ def make_model(
     workers = options.workers if options.fit_on == "all" else 0
     with worker_pool(workers, options.engine, options.device) as pool:
         model = fit_store(open_stores(stores), options, RunLog(reporter), pool)
+    for file in curve_files(curve):  # of the model that is replaced
+        remove(file)
     model.save(out)
     write_parts_curve(curve, model.curve)
     return model

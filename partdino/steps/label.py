@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from partdino.alone import alone_in
 from partdino.config import FITTING_OPTIONS, RUNNING_OPTIONS
 from partdino.errors import InputError, ModelError, OutputError, OutputNameError
 from partdino.existing import Existing, remove
@@ -18,10 +19,10 @@ from partdino.flow import Outcome, through, worker_pool
 from partdino.images import read_image
 from partdino.labelling import label_image
 from partdino.model import PartModel, load_model
-from partdino.output_folder import MODEL_FILE, PER_IMAGE, OutputFolder
+from partdino.output_folder import MODEL_FILE, PER_IMAGE, RESULTS_FILE, OutputFolder
 from partdino.reporting import Reporter, RunLog, resumable
 from partdino.result import PartSegmentation
-from partdino.result_log import Recorded, ResultLog, results_head
+from partdino.result_log import Recorded, ResultLog, read_results, results_head
 from partdino.run_file import run_document, write_run_tables
 from partdino.shard import WHOLE, Shard
 from partdino.store import FeatureStore, StoredImage, open_stores
@@ -77,20 +78,46 @@ def label_stores(
     masks = store.header.options["masks"]
     model = load_model(model_file, {"masks": masks} if masks else {})
     _check_model(model_file, model, store)
-    folder = OutputFolder(out, existing)
     fingerprint = {
         **{name: getattr(model.options, name) for name in FITTING_OPTIONS},
         **store.header.identity,
         "model_sha256": hashlib.sha256(model_file.read_bytes()).hexdigest(),
         "shard": str(shard),
     }
-    folder.begin(fingerprint)
-    log = RunLog(reporter)
-    with worker_pool(workers, engine) as pool:
-        images = label(store, shard, model, out, pool, log)
-    write_run_tables(out, store.header.options, model, images, log)
-    run = run_document(store.header, model, fingerprint, model_file, shard, images, log, start)
-    folder.finish(run)
+    with alone_in(out):
+        folder = OutputFolder(out, existing)
+        names = [image.name for image in shard.share(store.images)]
+        if run := finished_run(folder, fingerprint, names, reporter):
+            return run
+        folder.begin(fingerprint)
+        log = RunLog(reporter)
+        with worker_pool(workers, engine) as pool:
+            images = label(store, shard, model, out, pool, log)
+        write_run_tables(out, store.header.options, model, images, log)
+        run = run_document(store.header, model, fingerprint, model_file, shard, images, log, start)
+        folder.finish(run)
+    return run
+
+
+def finished_run(
+    folder: OutputFolder, fingerprint: dict[str, Any], names: Sequence[str], reporter: Reporter
+) -> dict[str, Any] | None:
+    """Return the `run.json` of a run that is resumed but has nothing left to do, else None.
+
+    Raises
+    ------
+    OutputError
+        The run was another one, or of other images than those of these names.
+    """
+    run = folder.finished(fingerprint)
+    if run is None:
+        return None
+    if [result.name for result in read_results(folder.path / RESULTS_FILE)] != list(names):
+        raise OutputError(
+            f"{folder.path} holds a finished run of other images; pass --overwrite to replace it "
+            "or another --out"
+        )
+    reporter.say(f"{folder.path} holds this run, finished: nothing is left to do.")
     return run
 
 
@@ -136,7 +163,7 @@ def label(
         outcomes = through("label", partial(_label, model=model), outcomes, pool)
         for image, outcome in zip(images[done:], outcomes, strict=True):
             results.append(_write(image, outcome, writers, log))
-            advance()
+            advance(outcome.seconds)
     writers.close()
     warn_of_odd(log)
     return [image.name for image in images]
@@ -168,7 +195,7 @@ def recall_results(
         A label map is missing or damaged.
     """
     outcomes = (Outcome(result.name, result, result.failure) for result in read())
-    outcomes = through("recall", partial(Recorded.recall, out=out), outcomes, pool)
+    outcomes = through("recall", partial(Recorded.recall, out=out.absolute()), outcomes, pool)
     for recorded, outcome in zip(read(), outcomes, strict=True):
         if outcome.failure != recorded.failure:
             raise OutputError(f"{out / 'labels'}: {outcome.failure}; label with --overwrite")
@@ -184,7 +211,8 @@ def warn_of_odd(log: RunLog) -> None:
         (log.without_photo, "{} photos cannot be read any more, so they have no overlay: {}"),
     ):
         if names:
-            log.reporter.warn(problem.format(len(names), ", ".join(names[:3])))
+            more = ", ..." if len(names) > 3 else ""
+            log.reporter.warn(problem.format(len(names), ", ".join(names[:3]) + more))
 
 
 def _check_model(model_file: Path, model: PartModel, store: FeatureStore) -> None:

@@ -64,10 +64,12 @@ def merge(
     Raises
     ------
     PartDinoError
-        The shards are not all those of one run, one is damaged, or `out` cannot be written. There
-        is nothing in `out` then.
+        The shards are not all those of one run, one is damaged, or `out` cannot be written. What
+        was in `out` stays.
     """
     _check_out(out, overwrite)
+    if out.resolve() in [shard.resolve() for shard in shards]:
+        raise OutputError(f"{out} is one of the shards; choose another folder for the whole")
     if is_store(shards[0]):
         store = merge_stores(out, shards)
         return len(store.images), len(store.images) - len(store.keys)

@@ -165,7 +165,7 @@ class StoreWriter:
         return kept
 
     def _blocks(self) -> Iterator[tuple[int, list[StoredImage]]]:
-        for path in sorted((self.folder / "blocks").glob("*.json")):
+        for path in sorted((self.folder / "blocks").glob("[0-9]*.json")):
             number = int(path.stem)
             try:
                 images = read_index(block_path(self.folder, number))

@@ -187,13 +187,18 @@ def test_resume_may_change_how_the_run_goes(segment, two_photos, interrupted):
     assert segment(two_photos, interrupted, "--resume", batch_size=1).code == 0
 
 
-def test_resume_leaves_a_finished_run_alone(segment, two_photos, finished_run, tmp_path):
+def test_resume_leaves_a_finished_run_alone(
+    segment, photo_folder, two_photos, finished_run, tmp_path
+):
     out = tmp_path / "out"
     shutil.copytree(finished_run, out)
     before = {name: (out / name).read_bytes() for name in files(out)}
-    result = segment(two_photos, out, "--resume")
-    assert (result.code, result.stderr.count("\n")) == (2, 1)
-    assert "a finished run" in result.stderr and "--overwrite" in result.stderr
+    result = segment(photo_folder, out, "--resume")
+    assert result.code == 0 and "nothing is left to do" in result.stderr
+    other = segment(photo_folder, out, "--resume", parts=5)
+    assert other.code == 2 and "another parts (" in other.stderr.splitlines()[-1]
+    fewer = segment(two_photos, out, "--resume")
+    assert fewer.code == 2 and "a finished run of other images" in fewer.stderr
     assert {name: (out / name).read_bytes() for name in files(out)} == before
 
 

@@ -48,7 +48,8 @@ def label(partdino: Callable, model: Path) -> Callable[..., SimpleNamespace]:
     """Run ``partdino label STORE... --out OUT MORE...``."""
 
     def run(out: Path, *stores: Path, more: tuple = (), model: Path = model):
-        return partdino("label", *stores, "--model", model, "--out", out, *more)
+        workers = () if "--workers" in more else ("--workers", 0)
+        return partdino("label", *stores, "--model", model, "--out", out, *workers, *more)
 
     return run
 

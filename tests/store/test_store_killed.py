@@ -33,8 +33,8 @@ def described(monkeypatch, tmp_path) -> Path:
     return path
 
 
-# An image takes 5 changes of files, a block 14: 35 puts one in its place, 40 its index.
-@pytest.mark.parametrize("at", [1, 9, 16, 35, 40, 42, 45, 60, 79, 83])
+# An image takes 5 changes of files, a block 14: 38 puts one in its place, 43 its index.
+@pytest.mark.parametrize("at", [1, 9, 16, 38, 43, 45, 48, 60, 79, 87])
 def test_killed_features_go_on_where_they_were(features, store, tmp_path, described, at):
     out = tmp_path / "store"
     code = forked(lambda: features(out), out, at, kill)
@@ -51,7 +51,7 @@ def test_killed_features_go_on_where_they_were(features, store, tmp_path, descri
 def test_what_the_journal_has_half_of_is_described_again(features, store, tmp_path, size):
     """As a power failure may leave it, for which a file's name can outrun its content."""
     out = tmp_path / "store"
-    assert forked(lambda: features(out), out, 16, kill) == -signal.SIGKILL
+    assert forked(lambda: features(out), out, 21, kill) == -signal.SIGKILL
     file = next((out / "journal").rglob("*.safetensors"))
     file.write_bytes(file.read_bytes()[:size])
     result = features(out, "--resume")
@@ -68,8 +68,8 @@ def test_killed_again_and_again_it_still_comes_to_the_end(partdino, photo_folder
     while not codes or codes[-1] == -signal.SIGKILL:
         at = 45 + 3 * len(codes)
         codes.append(forked(lambda: partdino(*arguments, out, "--resume"), out, at, kill))
-    assert codes[-1] in (0, 2) and len(codes) > 4  # 2: it was killed when all was done
-    assert partdino(*arguments, out, "--resume").stderr.count("holds a finished run") == 1
+    assert codes[-1] == 0 and len(codes) > 4
+    assert "nothing is left to do" in partdino(*arguments, out, "--resume").stderr
     kept = {k: v for k, v in content(out, "run.json").items() if not k.startswith(".partdino-")}
     assert kept == content(tmp_path / "whole", "run.json")
 
@@ -101,7 +101,7 @@ def test_a_label_map_beyond_pillows_limit_is_recalled(labelled, monkeypatch):
 
 def test_a_line_cut_short_is_written_again(label, store, labelled, tmp_path):
     out = tmp_path / "out"
-    forked(lambda: label(out, store), out, 30, kill)
+    forked(lambda: label(out, store), out, 55, kill)
     results = out / "results.jsonl"
     results.write_bytes(results.read_bytes()[:-10])
     assert label(out, store, more=("--resume",)).code == 0

@@ -157,6 +157,13 @@ def test_merging_does_not_mix_nor_overwrite(partdino, shards, store, labelled, t
     refused(partdino("merge", tmp_path / "x", labelled, shards[0]), str(shards[0]))
 
 
+def test_a_shard_is_not_replaced_by_the_whole(partdino, shards, tmp_path):
+    own = [shutil.copytree(shard, tmp_path / shard.name) for shard in shards]
+    before = content(own[0])
+    refused(partdino("merge", own[0], *own, "--overwrite"), "is one of the shards")
+    assert content(own[0]) == before
+
+
 def test_results_that_lack_lines_are_not_merged(partdino, label, store, tmp_path):
     outs = [tmp_path / "1", tmp_path / "2"]
     for number, out in enumerate(outs, 1):
@@ -217,6 +224,14 @@ def test_a_damaged_or_missing_index(fit, copy, tmp_path, text):
     refused(fit(tmp_path / "m", copy), said)
 
 
+def test_files_of_others_in_a_store_are_left_alone(features, copy):
+    stray = copy / "blocks" / ".notes.json"
+    stray.write_text("{}")
+    (copy / "blocks" / "000001.json").unlink()
+    assert features(copy, "--resume").code == 0
+    assert stray.read_text() == "{}"
+
+
 def test_a_model_of_other_features(features, label, store, tmp_path):
     assert features(tmp_path / "store", region_size=160).code == 0
     result = label(tmp_path / "out", tmp_path / "store")
@@ -232,11 +247,30 @@ def test_a_model_in_the_way(fit, store, model, tmp_path):
     assert path.read_bytes() != model.read_bytes()
 
 
-def test_a_curve_in_the_way(fit, store, tmp_path):
+@pytest.mark.parametrize("name", ["folder", "file/m.safetensors"])
+def test_a_model_that_cannot_be_written_is_not_fitted(fit, store, tmp_path, monkeypatch, name):
+    monkeypatch.setattr("partdino.steps.fit.fit_store", None)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    said = str(tmp_path / Path(name).parts[0])
+    refused(fit(tmp_path / name, store, more=("--overwrite",)), said)
+
+
+@pytest.mark.parametrize("parts", ["2-3", 3])
+def test_a_curve_in_the_way(fit, store, tmp_path, parts):
     curve = tmp_path / "m_curve.csv"
     curve.write_text("mine")
-    refused(fit(tmp_path / "m.safetensors", store, parts="2-3"), str(curve), "--overwrite")
+    refused(fit(tmp_path / "m.safetensors", store, parts=parts), str(curve), "--overwrite")
     assert curve.read_text() == "mine"
+
+
+def test_the_curve_of_a_model_that_is_replaced_goes_with_it(fit, store, tmp_path):
+    path = tmp_path / "m.safetensors"
+    path.touch()
+    for suffix in ("csv", "png", "svg"):
+        (tmp_path / f"m_curve.{suffix}").touch()
+    assert fit(path, store, more=("--overwrite",)).code == 0
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "1/0", "a/b", "-1/2", "1/2/3"])

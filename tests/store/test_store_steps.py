@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+from pathlib import Path
 
 import pytest
-from segment_runs import SMALL, content, failures, files, flags
+from segment_runs import SMALL, content, failures, files, flags, forked, kill
+
+from partdino.store import open_stores
 
 TIMES = ("seconds", "seconds_total")
 
@@ -29,6 +33,39 @@ def test_segment_is_the_three_steps_in_one(partdino, photo_folder, labelled, tmp
     assert content(tmp_path, "run.json") == content(labelled, "run.json")
     other = ("model", "fingerprint")
     assert run_without_times(tmp_path, *other) == run_without_times(labelled, *other)
+
+
+def test_a_log_says_what_the_time_goes_to(features, label, tmp_path):
+    said = features(tmp_path / "store", "--workers", 0).stderr.splitlines()
+    (line,) = (line for line in said if line.startswith("features: 8/8 ("))
+    assert all(stage in line for stage in ("decode", "features", "regions", "pooling"))
+    said = label(tmp_path / "out", tmp_path / "store").stderr
+    assert re.search(r"labels: 8/8 \(.*label \d+%", said)
+
+
+def test_a_photo_that_is_cured_between_two_tries_of_label_is_labelled(
+    features, label, photo_folder, tmp_path
+):
+    photos = shutil.copytree(photo_folder, tmp_path / "photos")
+    photo = sorted(photos.iterdir())[2]
+    intact, time = photo.read_bytes(), photo.stat().st_mtime_ns
+    photo.write_bytes(bytes(len(intact)))
+    os.utime(photo, ns=(time, time))
+    store, out = tmp_path / "store", tmp_path / "out"
+    assert features(store, photos=photos).code == 1
+    assert forked(lambda: label(out, store), out, 60, kill) < 0
+    photo.write_bytes(intact)
+    os.utime(photo, ns=(time, time))
+    assert features(store, "--resume", photos=photos).code == 0
+    assert label(out, store, more=("--resume",)).code == 0
+    assert failures(out) == {} and len(files(out / "labels")) == 8
+
+
+def test_a_store_is_read_from_wherever(store, model, tmp_path, monkeypatch):
+    monkeypatch.chdir(store.parent)
+    opened = open_stores([Path(store.name)])
+    monkeypatch.chdir(tmp_path)  # where a worker may be
+    assert opened.read(opened.keys[0]).cells.any()
 
 
 @pytest.mark.parametrize("count", [2, 3])
@@ -65,7 +102,7 @@ def test_a_script_can_read_what_was_fitted(fit, store, tmp_path):
 def test_merged_labels_are_those_of_a_single_run(partdino, label, labelled, shards, tmp_path):
     outs = [tmp_path / str(number) for number in (1, 2, 3)]
     for number, out in enumerate(outs, 1):
-        result = label(out, *shards, more=("--shard", f"{number}/3"))
+        result = label(out, *shards, more=("--shard", f"{number}/3", "--workers", number % 2))
         assert result.code == 0, result.stderr
         assert not set(files(out / "labels")) & set(files(outs[number - 2] / "labels"))
     result = partdino("merge", tmp_path / "merged", *reversed(outs), "--workers", 1)

@@ -1,0 +1,54 @@
+"""Two runs with the same output: the second one is refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+from segment_runs import SMALL, content, files, flags, process
+
+from partdino.alone import alone_in
+from partdino.errors import OutputError
+
+# Stops, but does not end, instead of storing the third description.
+STOP_AT_THE_THIRD = """
+import os, signal
+from partdino.store import DescriptionStore
+write, seen = DescriptionStore.write, []
+def instead(store, key, description):
+    seen.append(key)
+    if len(seen) == 3:
+        open(store.folder / "here", "w").close()
+        os.kill(os.getpid(), signal.SIGSTOP)
+    write(store, key, description)
+DescriptionStore.write = instead
+"""
+
+
+def test_a_folder_is_written_by_one_run_at_a_time(segment, photo_folder, finished_run, tmp_path):
+    out = tmp_path / "out"
+    arguments = ("segment", photo_folder, "--out", out, *flags(SMALL))
+    child = process(*arguments, before=STOP_AT_THE_THIRD)
+    while not (out / ".partdino" / "features" / "journal" / "here").exists():
+        assert child.poll() is None
+        time.sleep(0.05)
+    before = content(out)
+    for flag in ([], ["--resume"], ["--overwrite"]):
+        result = segment(photo_folder, out, *flag)
+        assert result.code == 2
+        assert "another run is writing to" in result.stderr.splitlines()[-1]
+    assert content(out) == before
+    os.kill(child.pid, signal.SIGKILL)
+    child.communicate()
+    result = segment(photo_folder, out, "--resume")
+    assert result.code == 0 and "2 images are described already" in result.stderr
+    assert content(out, "run.json") == content(finished_run, "run.json")
+
+
+def test_nothing_is_left_of_a_folder_that_nothing_was_written_to(tmp_path):
+    folder, refused = tmp_path / "a" / "b", pytest.raises(OutputError, match="another run")
+    with alone_in(folder), refused, alone_in(folder):
+        pass
+    assert files(tmp_path) == [] and not (tmp_path / "a").exists()
