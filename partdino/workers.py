@@ -176,7 +176,7 @@ class _Worker:
     def __init__(self) -> None:
         self._connection, theirs = _context().Pipe()
         self._process = _context().Process(target=_serve, args=(theirs,), daemon=True)
-        with _main_unseen():
+        with _main_unseen(), _deaf():
             self._process.start()
         theirs.close()  # only the worker holds that end: reading fails when it dies
 
@@ -214,6 +214,19 @@ def _main_unseen() -> Iterator[None]:
             yield
         finally:
             sys.modules["__main__"] = main
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Keep Ctrl-C from a process that starts, until it has chosen not to hear it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(connection: Connection) -> None:
