@@ -19,6 +19,10 @@ read_arguments "$@"
 read -ra DEVICES <<<"${DEVICES:-$(nvidia-smi --query-gpu=index --format=csv,noheader |
     sed 's/^/cuda:/' | tr '\n' ' ')}"
 COUNT="${#DEVICES[@]}"
+if [ "$COUNT" -eq 0 ]; then
+    echo "no GPU was found: name the devices, as in DEVICES=\"cpu cpu\"" >&2
+    exit 2
+fi
 WORKERS="${WORKERS:-$((($(nproc) + COUNT - 1) / COUNT))}"
 
 # Each shard's processes are a group of their own (-m), which gets the signal that this one gets.
@@ -37,20 +41,24 @@ trap 'stop 130' INT
 trap 'stop 143' TERM
 
 wait_for_all() {
-    local failed=0
+    local code worst=0
     for process in $(jobs -p); do
-        wait "$process" || failed=1
+        code=0
+        wait "$process" || code=$?
+        [ "$code" -le "$worst" ] || worst="$code"
     done
-    return "$failed"
+    return "$worst"
 }
 
 for number in $(seq "$COUNT"); do
     describe_shard "$number" "${DEVICES[number - 1]}" &
 done
 wait_for_all
-fit_parts
+fit_parts &
+wait_for_all
 for number in $(seq "$COUNT"); do
     label_shard "$number" &
 done
 wait_for_all
-merge_shards
+merge_shards &
+wait_for_all

@@ -26,13 +26,16 @@ fit_parts() {
     "$PARTDINO" fit "$WORK"/features-* --parts "$PARTS" --out "$WORK/parts.safetensors" --overwrite
 }
 
-# Named by the model, so that labels of another one are never taken for these.
-labels() { echo "$WORK/labels-$(sha256sum "$WORK/parts.safetensors" | cut -c 1-16)"; }
+# Named by the model and by what is described, so that labels of others are never taken for these.
+labels() {
+    local sources=("$WORK/parts.safetensors" "$WORK"/features-*/{store.json,failures.csv})
+    echo "$WORK/labels-$(cat "${sources[@]}" | sha256sum | cut -c 1-16)"
+}
 
 label_shard() { # NUMBER
     local out
     out="$(labels)-$1"
-    [ -e "$out/run.json" ] || some_may_fail "$PARTDINO" label "$WORK"/features-* \
+    [ -e "$out/run.json" ] && [ ! -e "$out/.partdino" ] || some_may_fail "$PARTDINO" label "$WORK"/features-* \
         --model "$WORK/parts.safetensors" --out "$out" --shard "$1/$COUNT" --resume \
         ${WORKERS:+--workers "$WORKERS"}
 }

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,10 @@ def test_slurm_jobs_run_each_shard_once_and_wait_for_each_other(tmp_path):
     command = executable(tmp_path / "partdino", f"#!/usr/bin/env bash\n{said}\n")
     executable(tmp_path / "sbatch", SBATCH)
     for number in (1, 2):
-        (tmp_path / "out.work" / f"features-{number}").mkdir(parents=True)
+        store = tmp_path / "out.work" / f"features-{number}"
+        store.mkdir(parents=True)
+        for name in ("store.json", "failures.csv"):
+            (store / name).touch()
     arguments = (tmp_path / "out", 5, "a b", "c", "--", "--stride", 8)
     path = f"{tmp_path}:{os.environ['PATH']}"
     result = run(
@@ -93,6 +97,45 @@ def test_slurm_jobs_run_each_shard_once_and_wait_for_each_other(tmp_path):
         f"label {stores} --model {model} --out {labels}-2 --shard 2/2 --resume",
         f"merge /out {labels}-* --overwrite",
     ]
+
+
+def test_a_label_shard_that_was_killed_at_its_very_end_goes_on(tmp_path):
+    work = tmp_path / "out.work"
+    out = work / "labels-1"
+    (out / ".partdino").mkdir(parents=True)
+    (out / "run.json").touch()
+    script = f"source {SCRIPTS}/shards.sh; labels() {{ echo {work}/labels; }}; label_shard 1"
+    environment = {**os.environ, "PARTDINO": "echo", "WORK": str(work), "COUNT": "2"}
+
+    def said() -> str:
+        command = ["bash", "-euo", "pipefail", "-c", script]
+        return subprocess.run(command, env=environment, capture_output=True, text=True).stdout
+
+    assert said().startswith("label ") and "--resume" in said()
+    (out / ".partdino").rmdir()
+    assert said() == ""
+
+
+def test_a_fit_that_is_stopped_is_told(tmp_path):
+    said = 'trap "echo stopped >>$LOG; exit 143" TERM; echo "$1" >>"$LOG"; [ "$1" != fit ] || '
+    said += "for i in $(seq 600); do sleep 0.1; done"
+    command = executable(tmp_path / "partdino", f"#!/usr/bin/env bash\n{said}\n")
+    log = tmp_path / "log"
+    environment = {**os.environ, "PARTDINO": str(command), "DEVICES": "cpu", "LOG": str(log)}
+    script = [SCRIPTS / "multi_gpu.sh", tmp_path / "out", "4", "photos"]
+    with subprocess.Popen(["bash", *script], env=environment) as process:
+        while not log.exists() or "fit" not in log.read_text():
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait(20) == 143
+    assert log.read_text().split() == ["features", "fit", "stopped"]
+
+
+def test_a_machine_without_a_gpu_is_told(tmp_path):
+    executable(tmp_path / "nvidia-smi", "#!/bin/sh\n")
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    result = run("multi_gpu.sh", tmp_path / "out", 4, "photos", PATH=path, PARTDINO="false")
+    assert result.returncode == 2 and "no GPU was found" in result.stderr
 
 
 @pytest.mark.parametrize("script", ["multi_gpu.sh", "slurm_array.sbatch"])
