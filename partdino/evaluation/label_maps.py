@@ -57,10 +57,13 @@ class LabelFolder:
                 owners[file] = path
                 self._files[path] = file
         if missing:
-            expected = PurePath(missing[0]).with_suffix(".png")
+            expected, own = (
+                PurePath(missing[0]).with_suffix(".png"),
+                f"{PurePath(missing[0]).name}.png",
+            )
             raise InputError(
                 f"{folder}: no label map for {len(missing)} of {len(missing) + len(owners)} "
-                f"images, the first {missing[0]}; write it as {expected} or .npy"
+                f"images, the first {missing[0]}; write it as {expected}, {own} or .npy"
             )
 
     def __call__(self, sample: Sample) -> tuple[np.ndarray, None]:
