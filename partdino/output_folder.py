@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from partdino.errors import OutputError
-from partdino.existing import LEFTOVERS, Existing, check_same, check_writable, contents, remove
+from partdino.existing import LEFTOVERS, Existing, check_same, contents, remove
 from partdino.files import write_json
 
 RUN_FILE = "run.json"
@@ -33,14 +33,14 @@ class OutputFolder:
     Parameters
     ----------
     path
-        The folder; made by `begin` where missing.
+        The folder, that `partdino.alone` holds for this run.
     existing
         What to do if it holds results already.
 
     Raises
     ------
     OutputError
-        It holds a run and `existing` is "refuse", or anything else; or it cannot be written.
+        It holds a run and `existing` is "refuse", or anything else.
     """
 
     def __init__(self, path: Path, existing: Existing) -> None:
@@ -49,7 +49,6 @@ class OutputFolder:
         self._existing = existing
         self.store = self._work / "features"
         self._check_contents()
-        check_writable(path)
 
     def finished(self, fingerprint: dict[str, Any]) -> dict[str, Any] | None:
         """Return the `run.json` of the run to resume, if that has come to its end, else None.

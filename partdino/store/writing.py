@@ -8,7 +8,7 @@ from pathlib import Path
 
 from partdino.description import ImageDescription
 from partdino.errors import OutputError, StoreError
-from partdino.existing import LEFTOVERS, Existing, check_same, check_writable, contents, remove
+from partdino.existing import LEFTOVERS, Existing, check_same, contents, remove
 from partdino.photos import Photo
 from partdino.store.blocks import (
     StoredImage,
@@ -32,14 +32,14 @@ class StoreWriter:
     Parameters
     ----------
     folder
-        The store; made by `begin` where missing.
+        The store, in a folder that `partdino.alone` holds for this run; made by `begin`.
     existing
         What to do if it holds one already.
 
     Raises
     ------
     OutputError
-        It holds a store and `existing` is "refuse", or something else; or it cannot be written.
+        It holds a store and `existing` is "refuse", or something else.
 
     Attributes
     ----------
@@ -56,7 +56,6 @@ class StoreWriter:
         self._failures: dict[str, str] = {}
         self.dropped = 0
         self._check_contents()
-        check_writable(folder)
 
     def begin(self, photos: Sequence[Photo], header: Header) -> list[tuple[int, Photo]]:
         """Keep what can be kept of the store that is resumed, and clear the rest.
