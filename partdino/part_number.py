@@ -56,7 +56,7 @@ class PartCurve:
     @property
     def score(self) -> np.ndarray:
         """float (C,), the agreement beyond chance: 1 is perfect, 0 that of structureless data."""
-        return (self.agreement - self.chance) / np.maximum(1 - self.chance, 1e-9)
+        return _beyond_chance(self.agreement, self.chance)
 
     @property
     def span(self) -> str:
@@ -72,10 +72,10 @@ class PartCurve:
     def doubts(self) -> list[str]:
         """What speaks against `best`, if anything."""
         at = list(self.numbers).index(self.best)
-        if self.agreement[at] - self.spread[at] <= self.chance[at]:
+        least = _beyond_chance(self.agreement[at] - self.spread[at], self.chance[at])
+        if least <= 0:
             return [f"no number of parts in {self.span} is clearly better than chance"]
-        close = self.score >= self.score[at] - self.spread[at] / max(1 - self.chance[at], 1e-9)
-        others = [str(number) for number in self.numbers[close] if number != self.best]
+        others = [str(n) for n in self.numbers[self.score >= least] if n != self.best]
         doubts = []
         if others:
             doubts.append(
@@ -86,6 +86,10 @@ class PartCurve:
                 f"{self.best} is an end of {self.span}: a wider range may hold a better one"
             )
         return doubts
+
+
+def _beyond_chance(agreement: np.ndarray, chance: np.ndarray) -> np.ndarray:
+    return (agreement - chance) / np.maximum(1 - chance, 1e-9)
 
 
 def part_curve(

@@ -146,9 +146,8 @@ def _connect(workers: int | Literal["auto"]) -> bool:
         ray.init(address="auto", **quiet)
     except ConnectionError as error:
         if address := os.environ.get("RAY_ADDRESS"):
-            reason = " ".join(str(error).split())
             raise ConfigError(
-                f"the Ray cluster at RAY_ADDRESS {address} cannot be reached ({reason:.200}); "
+                f"the Ray cluster at RAY_ADDRESS {address} cannot be reached ({_words(error)}); "
                 "start one there or unset RAY_ADDRESS"
             ) from error
         _start(count(workers), quiet)
@@ -161,10 +160,13 @@ def _start(cores: int, quiet: dict[str, Any]) -> None:
     try:
         ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
     except Exception as error:  # of no special class where the machine is too busy
-        reason = " ".join(str(error).split())
         raise ConfigError(
-            f"Ray does not start on this machine ({reason:.200}); try again, or --engine local"
+            f"Ray does not start on this machine ({_words(error)}); try again, or --engine local"
         ) from error
+
+
+def _words(error: Exception) -> str:
+    return f"{' '.join(str(error).split()):.200}"
 
 
 def _divide(workers: int | Literal["auto"], device: str) -> tuple[int, float]:

@@ -57,13 +57,11 @@ class LabelFolder:
                 owners[file] = path
                 self._files[path] = file
         if missing:
-            expected, own = (
-                PurePath(missing[0]).with_suffix(".png"),
-                f"{PurePath(missing[0]).name}.png",
-            )
+            first = PurePath(missing[0])
             raise InputError(
                 f"{folder}: no label map for {len(missing)} of {len(missing) + len(owners)} "
-                f"images, the first {missing[0]}; write it as {expected}, {own} or .npy"
+                f"images, the first {missing[0]}; write it as "
+                f"{first.with_suffix('.png')}, {first.name}.png or .npy"
             )
 
     def __call__(self, sample: Sample) -> tuple[np.ndarray, None]:

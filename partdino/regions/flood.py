@@ -32,31 +32,31 @@ def flood(boundary_maps: np.ndarray, device: str) -> np.ndarray:
     """
     height = torch.from_numpy(np.ascontiguousarray(boundary_maps)).to(device)
     index = torch.arange(height.numel(), device=device).view(height.shape)
+    beside = _neighbours(index, 0)
     level = [neighbour == height for neighbour in _neighbours(height, torch.inf)]
-    target = _downhill(height, index)
-    target, runs = _across_plateaus(target, target != index, level)
+    target = _downhill(height, index, beside)
+    target, runs = _across_plateaus(target, target != index, beside, level)
     target = _join_minima(target, runs, level)
     minima = _until_stable(lambda t: t.view(-1)[t], target)
     return np.stack([_numbered(each) for each in minima.cpu().numpy()])
 
 
-def _downhill(height: Tensor, index: Tensor) -> Tensor:
+def _downhill(height: Tensor, index: Tensor, beside: list[Tensor]) -> Tensor:
     """Return the index of the lowest neighbour of each pixel, its own where none is lower."""
     lowest = height
-    for other, value in zip(_neighbours(index, 0), _neighbours(height, torch.inf), strict=True):
+    for other, value in zip(beside, _neighbours(height, torch.inf), strict=True):
         index = torch.where(value < lowest, other, index)
         lowest = torch.minimum(value, lowest)
     return index
 
 
-def _across_plateaus(target: Tensor, runs: Tensor, level: list[Tensor]) -> tuple[Tensor, Tensor]:
+def _across_plateaus(
+    target: Tensor, runs: Tensor, beside: list[Tensor], level: list[Tensor]
+) -> tuple[Tensor, Tensor]:
     """Let plateaus run to where they spill over; return the targets, and which pixels run."""
-    own = torch.arange(target.numel(), device=target.device).view(target.shape)
     while True:
         spilled = runs
-        for other, same, ran in zip(
-            _neighbours(own, 0), level, _neighbours(runs, False), strict=True
-        ):
+        for other, same, ran in zip(beside, level, _neighbours(runs, False), strict=True):
             target = torch.where(~spilled & same & ran, other, target)
             spilled = spilled | (same & ran)
         if torch.equal(spilled, runs):
