@@ -8,13 +8,13 @@ from importlib import import_module
 from partdino.version import __version__
 
 _PUBLIC = {
-    "PartDiscovery": "partdino.discovery",
-    "PartSegmentation": "partdino.result",
-    "load_backbone": "partdino.features",
-    "extract_features": "partdino.features",
-    "detect_boundaries": "partdino.boundaries",
-    "make_regions": "partdino.regions",
-    "pool": "partdino.pooling",
+    "PartDiscovery": "partdino.estimator",
+    "PartSegmentation": "partdino.parts.result",
+    "load_backbone": "partdino.describe.features",
+    "extract_features": "partdino.describe.features",
+    "detect_boundaries": "partdino.describe.boundaries",
+    "make_regions": "partdino.describe.regions",
+    "pool": "partdino.describe.pooling",
 }
 
 __all__ = ["__version__", *_PUBLIC]

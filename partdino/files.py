@@ -6,6 +6,8 @@ import csv
 import errno
 import json
 import os
+import shutil
+import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -88,3 +90,61 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)
+
+
+def check_writable(path: Path) -> None:
+    """Raise `OutputError` where no file can be written to a folder, which may be missing."""
+    try:
+        place = path.absolute()
+        while not place.exists():  # made when there is something to write, not before
+            place = place.parent
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise OutputError(f"cannot write to {path}: {error.strerror}; {cure(error)}") from error
+
+
+def remove(path: Path) -> None:
+    """Remove a file or folder, if there is one; raises `OutputError`."""
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        reason = f"cannot remove {path}: {error.strerror}; choose another --out"
+        raise OutputError(reason) from error
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Yield a new folder that takes the place of `path` when the block ends without an error.
+
+    Raises
+    ------
+    OutputError
+        It cannot be written.
+    """
+    path = Path(os.path.abspath(path))
+    new = path.with_name(f".partdino-{path.name}")
+    remove(new)  # of a run that was killed
+    check_writable(new)
+    try:
+        new.mkdir(parents=True)
+        yield new
+        remove(path)
+        os.rename(new, path)
+    except OSError as error:
+        reason = f"cannot write {path}: {error.strerror}; {cure(error, 'choose another name')}"
+        raise OutputError(reason) from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def link(source: Path, target: Path) -> None:
+    """Put a file that never changes to a second place, without a copy where the disk allows."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:  # another disk, or one without links
+        shutil.copyfile(source, target)

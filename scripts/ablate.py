@@ -22,13 +22,13 @@ from unittest.mock import patch
 import numpy as np
 
 from partdino.cli.console import Reporter
-from partdino.description import ImageDescription
+from partdino.describe.description import ImageDescription
 from partdino.errors import PartDinoError
 from partdino.evaluation.benchmarks import BENCHMARKS
-from partdino.evaluation.evaluation import evaluate
-from partdino.evaluation.options import validate_evaluation
+from partdino.evaluation.eval_options import validate_evaluation
+from partdino.evaluation.pipeline import evaluate
 from partdino.files import write_csv
-from partdino.model import pool_regions
+from partdino.parts.foreground import pool_regions
 
 _COLUMNS = ("stage", "change", "data", "score", "mean", "spread")
 _SHOWN = ("nmi", "ari", "miou", "keypoint_regression")
@@ -63,7 +63,7 @@ def _replaced(name: str, value: Callable) -> dict[str, Callable]:
     return {f"partdino.{module}.{name}": value for module in ("fitting", "labelling")}
 
 
-_K_MEANS = {"partdino.fitting.codebook_size": lambda num_parts: num_parts}
+_K_MEANS = {"partdino.parts.fitting.codebook_size": lambda num_parts: num_parts}
 ROWS = (
     Row("", "as it ships"),
     Row("", "patch baseline", {"method": ["patch"]}),
@@ -74,17 +74,17 @@ ROWS = (
     Row("regions", "felzenszwalb", {"regions": "felzenszwalb", "boundaries": "hed"}),
     Row("regions", "slic", {"regions": "slic", "boundaries": "hed"}),
     Row("pooling", "whole regions, no cells", {}, _replaced("smooth_cells", whole_regions)),
-    Row("pooling", "cells, not smoothed", {}, {"partdino.smoothing.REACH": 0.0}),
-    Row("pooling", "smoothed, blind to boundaries", {}, {"partdino.smoothing.STRENGTH": 1e9}),
-    Row("pooling", "reach / 4", {}, {"partdino.smoothing.REACH": 10.0}),
-    Row("pooling", "reach x 4", {}, {"partdino.smoothing.REACH": 160.0}),
+    Row("pooling", "cells, not smoothed", {}, {"partdino.parts.smoothing.REACH": 0.0}),
+    Row("pooling", "smoothed, blind to boundaries", {}, {"partdino.parts.smoothing.STRENGTH": 1e9}),
+    Row("pooling", "reach / 4", {}, {"partdino.parts.smoothing.REACH": 10.0}),
+    Row("pooling", "reach x 4", {}, {"partdino.parts.smoothing.REACH": 160.0}),
     Row("foreground", "all is object", {"foreground": "none"}),
-    Row("clustering", "no centring", {}, {"partdino.projection.CENTRING": 0.0}),
-    Row("clustering", "centring 50%", {}, {"partdino.projection.CENTRING": 0.5}),
-    Row("clustering", "k-means, no cut", {}, {**_K_MEANS, "partdino.clustering.RUNS": 10}),
-    Row("clustering", "parts of one image, too", {}, {"partdino.clustering.SHARED": 0}),
-    Row("clustering", "codebook of 64", {}, {"partdino.clustering.CODEBOOK": 64}),
-    Row("clustering", "codebook of 256", {}, {"partdino.clustering.CODEBOOK": 256}),
+    Row("clustering", "no centring", {}, {"partdino.parts.projection.CENTRING": 0.0}),
+    Row("clustering", "centring 50%", {}, {"partdino.parts.projection.CENTRING": 0.5}),
+    Row("clustering", "k-means, no cut", {}, {**_K_MEANS, "partdino.parts.codebook.RUNS": 10}),
+    Row("clustering", "parts of one image, too", {}, {"partdino.parts.codebook.SHARED": 0}),
+    Row("clustering", "codebook of 64", {}, {"partdino.parts.codebook.CODEBOOK": 64}),
+    Row("clustering", "codebook of 256", {}, {"partdino.parts.codebook.CODEBOOK": 256}),
 )
 
 

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from partdino.kmeans import ClusterSums
+    from partdino.parts.kmeans import ClusterSums
 
 _PIECE = 4096  # vectors
 
@@ -67,10 +67,10 @@ def load(path: Path) -> np.ndarray:
     """Return unit vectors (N, P) of a store in random order, or those of a file."""
     if path.suffix == ".npy":
         return np.load(path)
-    from partdino.fitting import MAX_CELLS
-    from partdino.projection import ObjectCells, fit_projection
-    from partdino.smoothing import smooth_cells
-    from partdino.store import open_stores
+    from partdino.parts.fitting import MAX_CELLS
+    from partdino.parts.projection import ObjectCells, fit_projection
+    from partdino.parts.smoothing import smooth_cells
+    from partdino.runs.store import open_stores
 
     store = open_stores([path])
     rng = np.random.default_rng(0)
@@ -87,7 +87,7 @@ def load(path: Path) -> np.ndarray:
 
 def full_batch(file: Path, clusters: int, seed: int) -> np.ndarray:
     """Cluster all vectors in memory as `partdino fit` does."""
-    from partdino.kmeans import spherical_kmeans
+    from partdino.parts.kmeans import spherical_kmeans
 
     vectors = np.load(file).astype(np.float64)
     return spherical_kmeans(vectors, np.ones(len(vectors)), clusters, seed, restarts=1)[0]
@@ -95,9 +95,9 @@ def full_batch(file: Path, clusters: int, seed: int) -> np.ndarray:
 
 def in_passes(file: Path, clusters: int, seed: int) -> np.ndarray:
     """Cluster a tenth of the vectors, then go over all of them as `partdino fit --fit-on all`."""
-    from partdino.clustering import Codebook
-    from partdino.fitting import PASSES
-    from partdino.kmeans import spherical_kmeans
+    from partdino.parts.codebook import Codebook
+    from partdino.parts.fitting import PASSES
+    from partdino.parts.kmeans import spherical_kmeans
 
     vectors = np.load(file, mmap_mode="r")
     sample = np.array(vectors[seed % 10 :: 10], np.float64)
@@ -121,7 +121,7 @@ def pieces(file: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def total(pieces: Iterator[tuple[np.ndarray, np.ndarray]], directions: np.ndarray) -> ClusterSums:
     """Return what a pass over all pieces learns about clusters."""
-    from partdino.kmeans import ClusterSums
+    from partdino.parts.kmeans import ClusterSums
 
     return reduce(add, (ClusterSums.of(*piece, directions) for piece in pieces))
 

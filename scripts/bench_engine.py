@@ -102,11 +102,12 @@ def measure(folder: Path, options: Mapping[str, str], threads: int | None = None
 
 def describe(folder: Path, given: Mapping[str, str]) -> dict[str, Any]:
     """Describe the images of a folder in this process and its workers, and measure it."""
-    from partdino.config import validate
-    from partdino.description import Source, describe_images
-    from partdino.flow import worker_pool
-    from partdino.resolution import load_resolved, resolve
-    from partdino.store import DescriptionStore
+    from partdino.describe.placement import describe_images
+    from partdino.describe.settling import load_resolved, resolve
+    from partdino.describe.source import Source
+    from partdino.engine.pools import worker_pool
+    from partdino.options import validate
+    from partdino.runs.store import DescriptionStore
 
     backbone, options = load_resolved(resolve(validate(given))[0])
     store = DescriptionStore(folder.with_name(f"{folder.name}-store"))

@@ -19,8 +19,8 @@ from typing import NamedTuple
 from PIL import Image, ImageEnhance, ImageOps
 from skimage import data
 
+from partdino.evaluation.synth import prepare_folder, write_layout
 from partdino.files import atomic_path
-from partdino.synth import prepare_folder, write_layout
 
 DEFAULT_OUT = Path(__file__).resolve().parents[1] / "data" / "samples"
 ANIMALS = 12

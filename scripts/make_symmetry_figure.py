@@ -13,9 +13,9 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from partdino import PartDiscovery
+from partdino.evaluation.synth import render_face
 from partdino.files import atomic_path
-from partdino.synth import render_face
-from partdino.writers.drawing import draw_parts
+from partdino.runs.writers.drawing import draw_parts
 
 DEFAULT_OUT = Path(__file__).resolve().parents[1] / "data" / "symmetry.png"
 FACES, SHOWN, SIDE, PARTS = 12, 4, 150, 8

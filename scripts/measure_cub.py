@@ -18,13 +18,14 @@ from tempfile import gettempdir
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from partdino.config import validate
-from partdino.datasets import Cub
-from partdino.description import Source, describe_images
-from partdino.evaluation.cache import cache_settings, open_cache
-from partdino.fitting import fit_model
-from partdino.labelling import label_image
-from partdino.resolution import load_resolved, resolve
+from partdino.describe.placement import describe_images
+from partdino.describe.settling import load_resolved, resolve
+from partdino.describe.source import Source
+from partdino.evaluation.datasets import Cub
+from partdino.evaluation.methods.cache import cache_settings, open_cache
+from partdino.options import validate
+from partdino.parts.fitting import fit_model
+from partdino.parts.labelling import label_image
 
 
 def main() -> None:

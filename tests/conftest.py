@@ -14,7 +14,7 @@ from unittest.mock import patch
 import pytest
 
 from partdino.cli.main import main
-from partdino.synth import write_layout
+from partdino.evaluation.synth import write_layout
 
 # A script's background job ignores Ctrl-C, and so would the runs that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

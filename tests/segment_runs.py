@@ -19,8 +19,8 @@ import torch
 from PIL import Image
 from threadpoolctl import threadpool_limits
 
-import partdino.features
-from partdino.existing import LOCK_FILE
+import partdino.describe.features
+from partdino.runs.resume import LOCK_FILE
 
 PARTS = 4
 # The embedded backbone at a size that keeps a run of eight photos near a second.
@@ -42,7 +42,9 @@ def quick_backbone() -> Iterator[None]:
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch, threadpool_limits(1):
         patch.setattr(
-            partdino.features, "load_backbone", lru_cache(partdino.features.load_backbone)
+            partdino.describe.features,
+            "load_backbone",
+            lru_cache(partdino.describe.features.load_backbone),
         )
         yield
     torch.set_num_threads(threads)

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from partdino.cli.console import Reporter, print_json, print_table
-from partdino.cli.options import option_parameters, with_options
+from partdino.cli.parameters import option_parameters, with_options
 from partdino.cli.spread import spreading
-from partdino.config import OPTION_NAMES, Options
 from partdino.evaluation.benchmarks import BENCHMARKS, Benchmark
-from partdino.evaluation.options import METHODS, REPLACED, EvalOptions
+from partdino.evaluation.eval_options import METHODS, REPLACED, EvalOptions
+from partdino.options import OPTION_NAMES, Options
 
 app = typer.Typer(
     help="Score part discovery by the field's benchmarks. data/README.md says how to lay them out.",
@@ -89,8 +89,8 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
 ) -> None:
     """Print two results side by side, with the differences."""
-    from partdino.evaluation.comparison import compare as compare_results
-    from partdino.evaluation.comparison import comparison_table, read_results
+    from partdino.evaluation.results.comparison import compare as compare_results
+    from partdino.evaluation.results.comparison import comparison_table, read_results
 
     comparison = compare_results(read_results(first), read_results(second))
     if as_json:
@@ -112,10 +112,10 @@ def _evaluate(
     overwrite: bool,
     reporter: Reporter,
 ) -> dict[str, Any]:
-    from partdino.evaluation.evaluation import evaluate
-    from partdino.evaluation.options import validate_evaluation
-    from partdino.evaluation.results import RESULTS_FILE, write_results
-    from partdino.existing import check_free
+    from partdino.evaluation.eval_options import validate_evaluation
+    from partdino.evaluation.pipeline import evaluate
+    from partdino.evaluation.results.document import RESULTS_FILE, write_results
+    from partdino.runs.resume import check_free
 
     options, method = validate_evaluation(given)
     unused = ({"parts", "seeds", "method"} | set(OPTION_NAMES)) - {"foreground"}
@@ -131,7 +131,7 @@ def _evaluate(
 
 
 def _print(document: dict[str, Any]) -> None:
-    from partdino.evaluation.tables import notes, terminal_tables
+    from partdino.evaluation.results.tables import notes, terminal_tables
 
     for table in terminal_tables(document):
         print_table(table)

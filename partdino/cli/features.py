@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from partdino.cli.console import Reporter, print_json
-from partdino.cli.options import option_parameters, with_options
-from partdino.config import FITTING_OPTIONS, Options
+from partdino.cli.parameters import option_parameters, with_options
+from partdino.options import FITTING_OPTIONS, Options
 
 
 def features(
@@ -42,9 +42,9 @@ def features(
 
     Exit code: 0 all images described, 1 some failed (failures.csv), 2 nothing done.
     """
-    from partdino.existing import Existing
-    from partdino.shard import Shard
-    from partdino.steps.features import make_store
+    from partdino.runs.resume import Existing
+    from partdino.runs.shard import Shard
+    from partdino.runs.steps.describe import make_store
 
     reporter = Reporter(quiet)
     existing = Existing.of(overwrite, resume)

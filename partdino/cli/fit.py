@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from partdino.cli.console import Reporter, print_json
-from partdino.cli.options import method_parameters, with_options
-from partdino.config import FITTING_OPTIONS
+from partdino.cli.parameters import method_parameters, with_options
+from partdino.options import FITTING_OPTIONS
 
 
 def fit(
@@ -31,7 +31,7 @@ def fit(
 
     Exit code: 0 the model is at --out, 2 it is not.
     """
-    from partdino.steps.fit import make_model
+    from partdino.runs.steps.fit import make_model
 
     reporter = Reporter(quiet)
     model = make_model(stores, out, given, reporter, overwrite)

@@ -80,13 +80,13 @@ def _devices() -> dict[str, str]:
 
 
 def _cache() -> str:
-    from partdino import weights
+    from partdino.describe import weights
 
     return str(weights.cache_folder())
 
 
 def _weights() -> dict[str, str]:
-    from partdino import weights
+    from partdino.describe import weights
 
     states = {}
     for item in weights.everything():
@@ -98,8 +98,8 @@ def _weights() -> dict[str, str]:
 
 
 def _hub() -> str:
-    from partdino.features import hub
-    from partdino.features.registry import PREFERRED, SHORT_NAMES
+    from partdino.describe.features import hub
+    from partdino.describe.features.registry import PREFERRED, SHORT_NAMES
 
     obstacle = hub.obstacle(SHORT_NAMES[PREFERRED])
     return "answers" if obstacle is None else obstacle

@@ -44,9 +44,9 @@ def label(
 
     Exit code: 0 all images labelled, 1 some failed (failures.csv), 2 nothing done.
     """
-    from partdino.existing import Existing
-    from partdino.shard import Shard
-    from partdino.steps.label import label_stores
+    from partdino.runs.resume import Existing
+    from partdino.runs.shard import Shard
+    from partdino.runs.steps.label import label_stores
 
     reporter = Reporter(quiet)
     existing = Existing.of(overwrite, resume)

@@ -27,7 +27,7 @@ def merge(
 
     Exit code: 0 all well, 1 some images have failed in the shards, 2 nothing done.
     """
-    from partdino.steps.merge import merge as merge_shards
+    from partdino.runs.steps.merge import merge as merge_shards
 
     reporter = Reporter(quiet)
     workers = "auto" if workers is None else workers

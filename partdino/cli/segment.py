@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from partdino.cli.console import Reporter, print_json
-from partdino.cli.options import with_method_options
+from partdino.cli.parameters import with_method_options
 
 
 @with_method_options
@@ -42,8 +42,8 @@ def segment(
 
     Exit code: 0 all images labelled, 1 some failed (failures.csv), 2 nothing done.
     """
-    from partdino.existing import Existing
-    from partdino.segmentation import segment as run_segment
+    from partdino.runs.resume import Existing
+    from partdino.runs.segment import segment as run_segment
 
     reporter = Reporter(quiet)
     existing = Existing.of(overwrite, resume)

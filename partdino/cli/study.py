@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from partdino.cli.console import Reporter, print_json, print_table
-from partdino.cli.options import option_parameters, with_options
-from partdino.config import Options
-from partdino.study.options import REPLACED, StudyOptions
+from partdino.cli.parameters import option_parameters, with_options
+from partdino.evaluation.study.study_options import REPLACED, StudyOptions
+from partdino.options import Options
 
 app = typer.Typer(help="Measure why the method works, on any images.", no_args_is_help=True)
 
@@ -53,8 +53,8 @@ def _boundary(
 
     Exit code: 0 all images studied, 1 some failed (failures.csv), 2 nothing done.
     """
-    from partdino.study.boundary import study_boundary
-    from partdino.study.table import comparison_table, notes
+    from partdino.evaluation.study.boundary import study_boundary
+    from partdino.evaluation.study.table import comparison_table, notes
 
     reporter = Reporter(quiet)
     document = study_boundary(inputs, out, given, reporter, cache, overwrite)

@@ -57,7 +57,7 @@ def synth(
 
     coco: animals with part masks in COCO format, as in PartImageNet
     """
-    from partdino.synth import LAYOUTS, prepare_folder, write_layout
+    from partdino.evaluation.synth import LAYOUTS, prepare_folder, write_layout
 
     everything = layout is LayoutChoice.all
     roots = {name: out / name for name in LAYOUTS} if everything else {layout.value: out}

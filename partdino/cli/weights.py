@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partdino import weights
 from partdino.cli.console import Reporter, print_json
+from partdino.describe import weights
 
 if TYPE_CHECKING:
-    from partdino.weights import Weights
+    from partdino.describe.weights import Weights
 
 app = typer.Typer(
     help="List, fetch, find and check the weights of backbones and of the boundary detector.",

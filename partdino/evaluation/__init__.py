@@ -6,18 +6,18 @@ The public names are imported on first use, so that ``partdino eval --help`` sta
 from importlib import import_module
 
 _PUBLIC = {
-    "EvalOptions": "options",
-    "KeypointFitter": "keypoint_scorer",
-    "KeypointScorer": "keypoint_scorer",
-    "LabelFolder": "label_maps",
-    "PixelScorer": "pixel_scorer",
-    "Predictor": "scoring",
-    "evaluate": "evaluation",
-    "read_label_map": "label_maps",
-    "resize_nearest": "label_maps",
-    "score_dataset": "scoring",
-    "score_keypoints": "scoring",
-    "score_pixels": "scoring",
+    "EvalOptions": "eval_options",
+    "KeypointFitter": "scoring.keypoint_scorer",
+    "KeypointScorer": "scoring.keypoint_scorer",
+    "LabelFolder": "scoring.label_maps",
+    "PixelScorer": "scoring.pixel_scorer",
+    "Predictor": "scoring.tally",
+    "evaluate": "pipeline",
+    "read_label_map": "scoring.label_maps",
+    "resize_nearest": "scoring.label_maps",
+    "score_dataset": "scoring.tally",
+    "score_keypoints": "scoring.tally",
+    "score_pixels": "scoring.tally",
 }
 
 __all__ = sorted(_PUBLIC)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from partdino.errors import ConfigError
-from partdino.evaluation.options import EvalOptions
+from partdino.evaluation.eval_options import EvalOptions
 
 if TYPE_CHECKING:
-    from partdino.datasets import PartDataset
+    from partdino.evaluation.datasets import PartDataset
 
 
 @dataclass(frozen=True)
@@ -49,19 +49,19 @@ class Benchmark:
 
 
 def _cub(root: Path, options: EvalOptions) -> PartDataset:
-    from partdino.datasets import Cub
+    from partdino.evaluation.datasets import Cub
 
     return Cub(root)
 
 
 def _celeba(root: Path, options: EvalOptions) -> PartDataset:
-    from partdino.datasets import Celeba
+    from partdino.evaluation.datasets import Celeba
 
     return Celeba(root, options.aligned, options.min_box_fraction)
 
 
 def _partimagenet_ood(root: Path, options: EvalOptions) -> PartDataset:
-    from partdino.datasets import PartImageNetOOD
+    from partdino.evaluation.datasets import PartImageNetOOD
 
     if options.split_file is None:
         raise ConfigError("partimagenet-ood needs --split-file, the list of its test images")
@@ -69,13 +69,13 @@ def _partimagenet_ood(root: Path, options: EvalOptions) -> PartDataset:
 
 
 def _partimagenet_seg(root: Path, options: EvalOptions) -> PartDataset:
-    from partdino.datasets import PartImageNetSeg
+    from partdino.evaluation.datasets import PartImageNetSeg
 
     return PartImageNetSeg(root)
 
 
 def _coco_parts(root: Path, options: EvalOptions) -> PartDataset:
-    from partdino.datasets import CocoParts
+    from partdino.evaluation.datasets import CocoParts
 
     return CocoParts(root)
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from partdino.datasets import DatasetIdentity, PartDataset, Sample
 from partdino.errors import DatasetError
 from partdino.evaluation.benchmarks import Benchmark
-from partdino.evaluation.options import EvalOptions
-from partdino.fitting import MAX_IMAGES
-from partdino.reporting import RunLog
-from partdino.sampling import spread
+from partdino.evaluation.datasets import DatasetIdentity, PartDataset, Sample
+from partdino.evaluation.eval_options import EvalOptions
+from partdino.parts.fitting import MAX_IMAGES
+from partdino.parts.sampling import spread
+from partdino.runs.reporting import RunLog
 
 #: Samples under "fit", "regression" and "score".
 Splits: TypeAlias = Mapping[str, Sequence[Sample]]

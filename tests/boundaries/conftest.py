@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from partdino import weights
+from partdino.describe import weights
 
 
 @pytest.fixture

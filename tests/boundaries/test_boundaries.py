@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from partdino import weights
-from partdino.boundaries import METHODS, detect_boundaries, resolve_boundaries
+from partdino.describe import weights
+from partdino.describe.boundaries import METHODS, detect_boundaries, resolve_boundaries
 from partdino.errors import ConfigError, WeightsError
 
 IMAGE = np.zeros((32, 40, 3), np.uint8)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partdino.boundaries import detect_boundaries
+from partdino.describe.boundaries import detect_boundaries
 
 
 def detect(image: np.ndarray) -> np.ndarray:

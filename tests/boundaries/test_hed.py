@@ -12,7 +12,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from partdino.boundaries import detect_boundaries, hed
+from partdino.describe.boundaries import detect_boundaries, hed
 from partdino.errors import WeightsError
 
 WIDTHS = [[3, 64, 64], [64, 128, 128], [128, *[256] * 3], [256, *[512] * 3], [512, *[512] * 3]]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from partdino import segmentation
+from partdino.runs import segment as segmentation
 
 COUNTS = {"images": 3, "labelled": 3, "failed": 0, "without_foreground": 0}
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from partdino import segmentation
-from partdino.config import Options, read_config, validate
 from partdino.errors import ConfigError, PartDinoError, Stopped
+from partdino.options import Options, read_config, validate
+from partdino.runs import segment as segmentation
 from partdino.version import __version__
 
 COMMAND = "from partdino.cli.main import main; main()"

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from partdino.kmeans import normalise, spherical_kmeans
+from partdino.describe.vectors import normalise
+from partdino.parts.kmeans import spherical_kmeans
 
 
 def planted(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from partdino.clustering import fit_codebook, normalised_cut
-from partdino.kmeans import normalise
-from partdino.projection import by_image, fit_projection
+from partdino.describe.vectors import normalise
+from partdino.parts.codebook import fit_codebook, normalised_cut
+from partdino.parts.projection import by_image, fit_projection
 
 
 def arcs(lengths, per_unit=60, seed=0):

@@ -9,13 +9,14 @@ from operator import add
 import numpy as np
 import pytest
 
-from partdino import fitting
-from partdino.clustering import Codebook, fit_codebook
-from partdino.config import Options
-from partdino.description import ImageDescription
-from partdino.fitting import PASSES, fit_model
-from partdino.kmeans import ClusterSums, nearest, normalise, spherical_kmeans
-from partdino.projection import (
+from partdino.describe.description import ImageDescription
+from partdino.describe.vectors import normalise
+from partdino.options import Options
+from partdino.parts import fitting
+from partdino.parts.codebook import Codebook, fit_codebook
+from partdino.parts.fitting import PASSES, fit_model
+from partdino.parts.kmeans import ClusterSums, nearest, spherical_kmeans
+from partdino.parts.projection import (
     CENTRING,
     Projection,
     by_image,
@@ -119,7 +120,7 @@ def test_the_projection_is_that_of_all_features_at_once():
 def test_a_device_of_torch_finds_the_same_centroids(monkeypatch):
     points, _ = clustered(100)
     assignment, cosines = nearest(points, points[:9])
-    monkeypatch.setattr("partdino.kmeans._compare_in_numpy", None)
+    monkeypatch.setattr("partdino.parts.kmeans._compare_in_numpy", None)
     found, similarity = nearest(points, points[:9], "cpu:0")
     np.testing.assert_array_equal(found, assignment)
     np.testing.assert_allclose(similarity, cosines, atol=1e-6)

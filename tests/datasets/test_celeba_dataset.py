@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from partdino.datasets import Celeba
 from partdino.errors import ConfigError, DatasetError
+from partdino.evaluation.datasets import Celeba
 
 FILES = [f"{number:06d}.jpg" for number in range(1, 7)]
 

@@ -10,9 +10,9 @@ from PIL import Image
 from pycocotools import mask as coco_mask
 from pycocotools.coco import COCO
 
-from partdino.datasets import CocoParts, PartImageNetOOD, PartImageNetSeg
-from partdino.datasets.coco import draw_ground_truth
 from partdino.errors import DatasetError
+from partdino.evaluation.datasets import CocoParts, PartImageNetOOD, PartImageNetSeg
+from partdino.evaluation.datasets.coco import draw_ground_truth
 
 SIZE = (30, 40)
 SQUARE = [[5, 5, 20, 5, 20, 20, 5, 20]]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from partdino.datasets import Cub
 from partdino.errors import DatasetError
+from partdino.evaluation.datasets import Cub
 
 IMAGES = {5: "001.A/a_1.jpg", 7: "001.A/a_2.jpg", 31: "002.B/b_1.jpg"}
 

@@ -7,7 +7,7 @@ import signal
 import time
 from pathlib import Path
 
-from partdino.flow import Outcome, attempt
+from partdino.engine.outcomes import Outcome, try_stage
 from partdino.images import LoadedImage, read_image
 
 
@@ -73,4 +73,4 @@ class DeadlyPhoto:
 
 def all_die_of(outcomes: list[Outcome]) -> list[Outcome]:
     """Do `die_of` to the values of several outcomes."""
-    return [attempt("die", die_of, outcome) for outcome in outcomes]
+    return [try_stage("die", die_of, outcome) for outcome in outcomes]

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from partdino.batching import BatchStage, buffered, in_batches, in_windows
-from partdino.flow import Outcome, worker_pool
+from partdino.engine.batches import BatchStage, buffered, in_batches, in_windows
+from partdino.engine.outcomes import Outcome
+from partdino.engine.pools import worker_pool
 
 
 class Device:

@@ -8,8 +8,9 @@ import os
 import numpy as np
 import pytest
 
+from partdino.engine.outcomes import Outcome, run_stage, run_stages, try_stage
+from partdino.engine.pools import worker_pool
 from partdino.errors import InputError
-from partdino.flow import Outcome, attempt, through, through_all, worker_pool
 from partdino.images import ImageError
 
 
@@ -21,8 +22,8 @@ def outcomes(values):
 def test_outcomes_keep_their_order_and_failures_travel_on(workers):
     values = [16.0, -1.0, 81.0, "text", 1.0]
     with worker_pool(workers) as pool:
-        roots = through("root", math.sqrt, outcomes(values), pool)
-        result = list(through("root", math.sqrt, roots, pool))
+        roots = run_stage("root", math.sqrt, outcomes(values), pool)
+        result = list(run_stage("root", math.sqrt, roots, pool))
     assert [o.name for o in result] == list("01234")
     assert [o.value for o in result] == [2.0, None, 3.0, None, 1.0]
     assert result[1].failure == "unexpected ValueError: math domain error; please report it"
@@ -34,7 +35,7 @@ def test_outcomes_keep_their_order_and_failures_travel_on(workers):
 def test_an_image_goes_through_all_stages_in_one_process(workers):
     stages = {"root": math.sqrt, "floor": math.floor}
     with worker_pool(workers) as pool:
-        result = list(through_all(stages, outcomes([17.0, -1.0, 5.0, 26.0]), pool))
+        result = list(run_stages(stages, outcomes([17.0, -1.0, 5.0, 26.0]), pool))
     assert [o.value for o in result] == [4, None, 2, 5]
     assert [set(o.seconds) for o in result] == [{"root", "floor"}, {"root"}, *2 * [set(stages)]]
 
@@ -47,10 +48,10 @@ def test_a_stage_sees_no_more_images_than_it_needs():
             drawn.append(outcome.name)
             yield outcome
 
-    assert next(through("stage", abs, source())).value == 0
+    assert next(run_stage("stage", abs, source())).value == 0
     assert len(drawn) == 1
     with worker_pool(1) as pool:
-        assert next(through("stage", abs, source(), pool)).value == 0
+        assert next(run_stage("stage", abs, source(), pool)).value == 0
     assert len(drawn) == 1 + 4
 
 
@@ -59,7 +60,7 @@ def test_a_few_images_start_no_process():
         return os.getpid()
 
     with worker_pool(2) as pool:
-        result = list(through("stage", here, outcomes(range(3)), pool))
+        result = list(run_stage("stage", here, outcomes(range(3)), pool))
     assert [o.value for o in result] == 3 * [os.getpid()]
 
 
@@ -77,7 +78,7 @@ def test_an_exception_becomes_the_reason(error, failure):
     def stage(value):
         raise error
 
-    outcome = attempt("stage", stage, Outcome("a.jpg", 1, seconds={"stage": 1.0}))
+    outcome = try_stage("stage", stage, Outcome("a.jpg", 1, seconds={"stage": 1.0}))
     assert (outcome.value, outcome.failure) == (None, failure)
     assert outcome.seconds["stage"] > 1.0
 
@@ -88,4 +89,4 @@ def test_only_the_user_ends_a_run(error):
         raise error
 
     with pytest.raises(error):
-        attempt("stage", stage, Outcome("a.jpg", 1))
+        try_stage("stage", stage, Outcome("a.jpg", 1))

@@ -15,13 +15,15 @@ from PIL import Image
 from safetensors.torch import save_file
 from scipy.ndimage import gaussian_filter
 
-from partdino import weights as packaged
-from partdino.config import Options
-from partdino.description import Source, _on_device, _on_devices, _pool, describe_images
+from partdino.describe import weights as packaged
+from partdino.describe.features import load_backbone
+from partdino.describe.placement import _on_device, _on_devices, describe_images
+from partdino.describe.regions.flood import flood
+from partdino.describe.source import Source
+from partdino.describe.stages import pool_image
+from partdino.engine.pools import worker_pool
 from partdino.errors import WeightsError
-from partdino.features import load_backbone
-from partdino.flow import worker_pool
-from partdino.regions.flood import flood
+from partdino.options import Options
 
 OPTIONS = Options(
     boundaries="gradient",
@@ -72,7 +74,7 @@ def sources(tmp_path_factory) -> list[Source]:
 def on_device(sources, backbone, options, pool=None, place=_on_device):
     """Describe images as for an accelerator, on the CPU: any machine has one."""
     return place(
-        sources, backbone, options, pool, partial(_pool, symmetry="auto", with_patches=False)
+        sources, backbone, options, pool, partial(pool_image, symmetry="auto", with_patches=False)
     )
 
 
@@ -114,9 +116,9 @@ def test_the_flood_on_a_device_cuts_the_same_regions(sources, backbone, monkeypa
         return (blurred.mean(axis=-1) / 255).astype(np.float32)
 
     flooded = []
-    monkeypatch.setattr("partdino.description.detect_boundaries", smooth)
+    monkeypatch.setattr("partdino.describe.description.detect_boundaries", smooth)
     monkeypatch.setattr(
-        "partdino.description.flood", lambda *given: flooded.append(1) or flood(*given)
+        "partdino.describe.description.flood", lambda *given: flooded.append(1) or flood(*given)
     )
     options = replace(OPTIONS, boundaries="hed", batch_size=batch_size)
     here = parts_of(describe_images(sources, backbone, options))

@@ -9,9 +9,10 @@ import engine_tasks
 import pytest
 from segment_runs import SMALL, content, flags, label_bytes
 
-from partdino.description import Source
-from partdino.flow import Outcome, through, worker_pool
-from partdino.workers import WorkerDied
+from partdino.describe.source import Source
+from partdino.engine.outcomes import Outcome, run_stage
+from partdino.engine.pool import WorkerDied
+from partdino.engine.pools import worker_pool
 
 ray = pytest.importorskip("ray", reason="pip install 'partdino[ray]'")
 
@@ -51,7 +52,7 @@ def outcomes(values):
 
 
 def test_tasks_run_in_two_other_processes_and_come_in_order(pool):
-    result = list(through("stage", engine_tasks.process_of, outcomes(range(20)), pool))
+    result = list(run_stage("stage", engine_tasks.process_of, outcomes(range(20)), pool))
     assert [o.name for o in result] == [f"{n}" for n in range(20)]
     assert pool.workers == 2 and os.getpid() not in {o.value for o in result}
 
@@ -65,7 +66,7 @@ def test_what_a_task_raises_is_raised_here(pool):
 
 
 def test_a_dying_worker_takes_its_own_image_alone_and_is_replaced(pool):
-    result = list(through("stage", engine_tasks.die_of, outcomes([1, "poison", 3, 4, 5]), pool))
+    result = list(run_stage("stage", engine_tasks.die_of, outcomes([1, "poison", 3, 4, 5]), pool))
     assert [o.value for o in result] == [1, None, 3, 4, 5]
     assert "ended its worker process twice" in result[1].failure
     with pytest.raises(WorkerDied):
@@ -80,7 +81,7 @@ def test_a_worker_killed_on_the_way_changes_no_byte(partdino, photo_folder, tmp_
     def deadly(name: str, path: Path) -> Source:
         return Source(name, engine_tasks.DeadlyPhoto(path, tmp_path / "killed"))
 
-    monkeypatch.setattr("partdino.steps.features.Source", deadly)
+    monkeypatch.setattr("partdino.runs.steps.describe.Source", deadly)
     done = partdino("segment", photo_folder, "--out", distributed, *RUN, "--engine", "ray")
     assert (done.code, (tmp_path / "killed").exists()) == (0, True)
     assert label_bytes(distributed) == label_bytes(local)

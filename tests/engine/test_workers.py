@@ -14,8 +14,10 @@ from pathlib import Path
 import engine_tasks
 import pytest
 
-from partdino.flow import Outcome, through, worker_pool
-from partdino.workers import WorkerDied, WorkerPool
+from partdino.engine.outcomes import Outcome, run_stage
+from partdino.engine.pool import WorkerDied
+from partdino.engine.pools import worker_pool
+from partdino.engine.workers import WorkerPool
 
 
 def outcomes(values):
@@ -38,7 +40,7 @@ def pool():
 
 def test_a_dying_worker_takes_its_own_image_alone(pool):
     values = [1, "poison", 3, 4, "poison", 6, 7, 8]
-    result = list(through("stage", engine_tasks.die_of, outcomes(values), pool))
+    result = list(run_stage("stage", engine_tasks.die_of, outcomes(values), pool))
     assert [o.value for o in result] == [1, None, 3, 4, None, 6, 7, 8]
     assert [o.name for o in result] == list("01234567")
     for failed in (result[1], result[4]):
@@ -48,7 +50,7 @@ def test_a_dying_worker_takes_its_own_image_alone(pool):
 
 def test_an_image_whose_worker_died_of_something_else_is_tried_again(pool, tmp_path):
     flags = [tmp_path / name for name in "abcde"]
-    result = list(through("stage", engine_tasks.die_once, outcomes(flags), pool))
+    result = list(run_stage("stage", engine_tasks.die_once, outcomes(flags), pool))
     assert [o.value for o in result] == list("abcde")
 
 
@@ -98,9 +100,9 @@ def test_a_script_needs_no_main_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         textwrap.dedent("""
-        from partdino.flow import Outcome, through, worker_pool
+        from partdino.engine.outcomes import Outcome, run_stage, worker_pool
         with worker_pool(1) as pool:
-            for outcome in through("stage", abs, [Outcome("a", -n) for n in range(5)], pool):
+            for outcome in run_stage("stage", abs, [Outcome("a", -n) for n in range(5)], pool):
                 print(outcome.value)
         """)
     )
@@ -111,7 +113,7 @@ def test_a_script_needs_no_main_guard(tmp_path):
 def test_processor_time_of_workers_is_counted():
     code = """
         import engine_tasks
-        from partdino.workers import worker_pool
+        from partdino.engine.workers import worker_pool
         with worker_pool(1) as pool:
             pool.submit(engine_tasks.burn, 2.0).result()
         """
@@ -124,9 +126,9 @@ def test_processor_time_of_workers_is_counted():
 def test_a_worker_that_has_imported_nothing_yet_computes_with_one_thread():
     # As one that is started by spawn, or on a Ray cluster.
     code = """
-        from partdino.threads import compute_with_one_thread
+        from partdino.engine.threads import compute_with_one_thread
         compute_with_one_thread()
-        import torch, partdino.labelling
+        import torch, partdino.parts.labelling
         from threadpoolctl import threadpool_info
         print([each["filepath"] for each in threadpool_info() if each["num_threads"] > 1])
         print(torch.get_num_threads())
@@ -137,7 +139,7 @@ def test_a_worker_that_has_imported_nothing_yet_computes_with_one_thread():
 def test_workers_end_with_the_main_process():
     code = """
         import os, signal, engine_tasks
-        from partdino.workers import WorkerPool
+        from partdino.engine.workers import WorkerPool
         pool = WorkerPool(2)
         print(pool.submit(engine_tasks.process_of, 0).result(), flush=True)
         busy = [pool.submit(engine_tasks.sleep, 600) for _ in range(2)]

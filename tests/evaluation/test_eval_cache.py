@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from partdino.evaluation import describing
+from partdino.evaluation.methods import describing
 
 
 @pytest.fixture

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from partdino.config import Options
-from partdino.datasets import MaskSample
-from partdino.description import ImageDescription
-from partdino.evaluation.labellers import PatchLabeller, PositionLabeller, box_coordinates
-from partdino.evaluation.methods import fit_methods
-from partdino.evaluation.sources import as_source, read_square
+from partdino.describe.description import ImageDescription
+from partdino.evaluation.datasets import MaskSample
+from partdino.evaluation.methods.fitting import fit_methods
+from partdino.evaluation.methods.labellers import PatchLabeller, PositionLabeller, box_coordinates
+from partdino.evaluation.methods.sources import as_source, read_square
 from partdino.metrics import contingency_table, nmi_from_contingency
-from partdino.store import DescriptionStore
+from partdino.options import Options
+from partdino.runs.store import DescriptionStore
 
 SIZE = (48, 64)  # of regions; patches are a quarter of that
 

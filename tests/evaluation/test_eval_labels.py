@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from partdino.datasets import CocoParts, Cub
+from partdino.evaluation.datasets import CocoParts, Cub
 
 DATA = Path(os.environ.get("PARTDINO_BENCH_DATA", Path(__file__).parents[3] / "shared/data"))
 PERFECT = pytest.approx(100)

@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from partdino.cli.spread import one_flag_a_value
-from partdino.config import Options, read_config, validate
+from partdino.describe.features.registry import EMBEDDED, SHORT_NAMES
 from partdino.errors import ConfigError
 from partdino.evaluation.benchmarks import BENCHMARKS
-from partdino.evaluation.options import validate_evaluation
-from partdino.features.registry import EMBEDDED, SHORT_NAMES
+from partdino.evaluation.eval_options import validate_evaluation
+from partdino.options import Options, read_config, validate
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 PRESETS = sorted(set(CONFIGS.glob("*.yaml")) - {CONFIGS / "segment.yaml"})

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import save_file
 
+from partdino.describe.features import extract_features, load_backbone
 from partdino.errors import ConfigError
-from partdino.features import extract_features, load_backbone
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_input_size(backbone, height, width, size):
 
 
 def test_default_sizes_make_grids_of_32_to_42_cells():
-    from partdino.features.vit import ViTFeatures
+    from partdino.describe.features.vit import ViTFeatures
 
     for name, size in (
         ("vit_small_patch8_224", 336),

@@ -10,12 +10,12 @@ import torch
 import torch.nn.functional as F
 from skimage.data import chelsea
 
+from partdino.describe.features import Backbone, extract_features, load_backbone
+from partdino.describe.features.checkpoint import misfit
+from partdino.describe.features.convnet import ConvFeatures
+from partdino.describe.features.naming import to_timm
+from partdino.describe.weights import is_available
 from partdino.errors import ConfigError
-from partdino.features import Backbone, extract_features, load_backbone
-from partdino.features.checkpoint import misfit
-from partdino.features.convnet import ConvFeatures
-from partdino.features.naming import to_timm
-from partdino.weights import is_available
 
 State = dict[str, torch.Tensor]
 

@@ -11,12 +11,12 @@ import torch
 from meta_reference import Design, embed, forward, random_checkpoint
 from torch import nn
 
+from partdino.describe.features import load_backbone
+from partdino.describe.features.checkpoint import misfit
+from partdino.describe.features.loading import load_model
+from partdino.describe.features.naming import to_timm
+from partdino.describe.features.vit import FACETS, ViTFeatures, set_stride
 from partdino.errors import ConfigError
-from partdino.features import load_backbone
-from partdino.features.checkpoint import misfit
-from partdino.features.loading import load_model
-from partdino.features.naming import to_timm
-from partdino.features.vit import FACETS, ViTFeatures, set_stride
 
 # The smallest models of each kind, as Meta released them.
 RELEASED = {

@@ -12,9 +12,9 @@ from huggingface_hub import constants
 from huggingface_hub.utils import GatedRepoError, HfHubHTTPError
 from safetensors.torch import save_file
 
+from partdino.describe.features import hub, load_backbone, resolve_backbone
+from partdino.describe.features.loading import load_model
 from partdino.errors import WeightsError
-from partdino.features import hub, load_backbone, resolve_backbone
-from partdino.features.loading import load_model
 
 S14 = "vit_small_patch14_dinov2.lvd142m"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import timm
 
+from partdino.describe.features.registry import SHORT_NAMES, default_facet, is_vit, timm_name
 from partdino.errors import ConfigError
-from partdino.features.registry import SHORT_NAMES, default_facet, is_vit, timm_name
 
 
 def test_every_short_name_is_a_model_of_timm_with_weights():

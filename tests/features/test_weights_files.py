@@ -12,10 +12,10 @@ import torch
 from meta_reference import Design, random_checkpoint
 from safetensors.torch import save_file
 
+from partdino.describe.features import loading
+from partdino.describe.features.checkpoint import read_state_dict, state_sha256
+from partdino.describe.features.loading import load_model, resolve_backbone
 from partdino.errors import WeightsError
-from partdino.features import loading
-from partdino.features.checkpoint import read_state_dict, state_sha256
-from partdino.features.loading import load_model, resolve_backbone
 
 DESIGN = Design("v1", patch=16, grid=14)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from partdino.foreground import border_contrast, fit_foreground, select_foreground
-from partdino.kmeans import normalise
+from partdino.describe.contrast import border_contrast
+from partdino.describe.vectors import normalise
+from partdino.parts.foreground import fit_foreground, select_foreground
 
 DIM = 16
 SKY, GROUND, ANIMAL = np.eye(DIM)[:3]

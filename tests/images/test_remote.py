@@ -14,7 +14,7 @@ from PIL import Image
 
 from partdino.errors import InputError
 from partdino.images import ImageError, find_images, read_image
-from partdino.photos import find_photos
+from partdino.images.photos import find_photos
 
 
 def png(level: int = 0) -> bytes:

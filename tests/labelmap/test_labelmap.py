@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from partdino import labelmap
-from partdino.labelmap import resize_label_map
+from partdino.parts import label_map as labelmap
+from partdino.parts.label_map import resize_label_map
 
 properties = settings(deadline=None, max_examples=40)
 sides = st.integers(1, 20)

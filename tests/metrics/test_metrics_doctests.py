@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import partdino.metrics
-from partdino.evaluation import label_maps
+from partdino.evaluation.scoring import label_maps
 
 MODULES = [
     importlib.import_module(f"partdino.metrics.{module.name}")

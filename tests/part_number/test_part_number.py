@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from partdino import part_number
 from partdino.errors import InputError
-from partdino.part_number import PartCurve, part_curve
+from partdino.parts import part_number
+from partdino.parts.part_number import PartCurve, part_curve
 
 IMAGES, CELLS, DIM = 24, 40, 32
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]

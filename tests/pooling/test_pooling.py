@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partdino.pooling import pool, pooling_weights
+from partdino.describe.pooling import pool, pooling_weights
 
 properties = settings(deadline=None, max_examples=40)
 

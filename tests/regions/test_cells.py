@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from skimage.measure import label
 
-from partdino.regions import CELLS, RegionBlend, most_frequent, split_into_cells
+from partdino.describe.regions import CELLS, RegionBlend, most_frequent, split_into_cells
 
 
 def halves(height=128, width=160):

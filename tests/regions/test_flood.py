@@ -9,8 +9,8 @@ from skimage.measure import label
 from skimage.morphology import local_minima
 from skimage.segmentation import watershed
 
-from partdino.regions import make_regions
-from partdino.regions.flood import flood
+from partdino.describe.regions import make_regions
+from partdino.describe.regions.flood import flood
 
 
 def basins_of(boundary_map: np.ndarray) -> np.ndarray:

@@ -8,10 +8,10 @@ from hypothesis.extra.numpy import arrays
 from scipy import ndimage
 from skimage.morphology import local_minima, reconstruction
 
+from partdino.describe.regions import DEFAULT_SCALES, make_regions, region_adjacency
+from partdino.describe.regions.clean_up import clean_up
+from partdino.describe.regions.watershed import watershed_regions
 from partdino.errors import ConfigError
-from partdino.regions import DEFAULT_SCALES, make_regions, region_adjacency
-from partdino.regions.merge import clean_up
-from partdino.regions.watershed import watershed_regions
 
 METHODS = sorted(DEFAULT_SCALES)
 CROSS = ndimage.generate_binary_structure(2, 1)

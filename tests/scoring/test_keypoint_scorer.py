@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from partdino.datasets import KeypointSample
 from partdino.evaluation import KeypointFitter, KeypointScorer, score_keypoints
+from partdino.evaluation.datasets import KeypointSample
 
 SIZE = 64
 POINTS = 4

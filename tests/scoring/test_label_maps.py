@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from partdino.datasets import MaskSample
 from partdino.errors import InputError
 from partdino.evaluation import LabelFolder, read_label_map, resize_nearest
+from partdino.evaluation.datasets import MaskSample
 
 LABELS = np.array([[0, 1, 2], [3, 4, 255]])
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from partdino.datasets import MaskSample
 from partdino.evaluation import PixelScorer, resize_nearest, score_pixels
+from partdino.evaluation.datasets import MaskSample
 
 GRID = 32
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from partdino.datasets import Celeba, CocoParts, Cub
 from partdino.evaluation import LabelFolder, score_dataset
+from partdino.evaluation.datasets import Celeba, CocoParts, Cub
 
 _DEFAULT = Path(__file__).parents[3] / "shared/data"
 DATA = Path(os.environ.get("PARTDINO_BENCH_DATA", _DEFAULT))

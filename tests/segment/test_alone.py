@@ -9,13 +9,13 @@ import time
 import pytest
 from segment_runs import SMALL, content, files, flags, process
 
-from partdino.alone import alone_in
 from partdino.errors import OutputError
+from partdino.runs.lock import lock_folder
 
 # Stops, but does not end, instead of storing the third description.
 STOP_AT_THE_THIRD = """
 import os, signal
-from partdino.store import DescriptionStore
+from partdino.runs.store import DescriptionStore
 write, seen = DescriptionStore.write, []
 def instead(store, key, description):
     seen.append(key)
@@ -49,6 +49,6 @@ def test_a_folder_is_written_by_one_run_at_a_time(segment, photo_folder, finishe
 
 def test_nothing_is_left_of_a_folder_that_nothing_was_written_to(tmp_path):
     folder, refused = tmp_path / "a" / "b", pytest.raises(OutputError, match="another run")
-    with alone_in(folder), refused, alone_in(folder):
+    with lock_folder(folder), refused, lock_folder(folder):
         pass
     assert files(tmp_path) == [] and not (tmp_path / "a").exists()

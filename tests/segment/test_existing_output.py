@@ -11,8 +11,8 @@ import pytest
 from segment_runs import failures, files, label_bytes, unfinish
 
 from partdino.errors import OutputError
-from partdino.store import DescriptionStore
-from partdino.writers import LabelWriter
+from partdino.runs.store import DescriptionStore
+from partdino.runs.writers import LabelWriter
 
 
 @pytest.fixture

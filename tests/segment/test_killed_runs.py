@@ -13,12 +13,12 @@ import subprocess
 import pytest
 from segment_runs import SMALL, content, files, flags, label_bytes, process
 
-from partdino.store import DescriptionStore
+from partdino.runs.store import DescriptionStore
 
 # Does something instead of storing the third description.
 AT_THE_THIRD = """
 import os, signal
-from partdino.store import DescriptionStore
+from partdino.runs.store import DescriptionStore
 os.setsid()
 write, seen = DescriptionStore.write, []
 def instead(store, key, description):

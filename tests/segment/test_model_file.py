@@ -14,7 +14,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 from segment_runs import PARTS, SMALL, files, label_bytes, label_map, unfinish
 
-from partdino.synth import write_layout
+from partdino.evaluation.synth import write_layout
 
 
 @pytest.fixture(scope="module")

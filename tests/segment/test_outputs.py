@@ -12,9 +12,9 @@ from pycocotools.coco import COCO
 from safetensors import safe_open
 from segment_runs import PARTS, files, label_bytes, label_map, table
 
-from partdino.config import OPTION_NAMES
+from partdino.options import OPTION_NAMES
+from partdino.runs.writers.palette import part_colours
 from partdino.version import __version__
-from partdino.writers.palette import part_colours
 
 NAMES = [f"animal_{index:04d}.jpg" for index in range(8)]
 

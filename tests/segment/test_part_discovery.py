@@ -14,9 +14,9 @@ from sklearn.base import clone, is_clusterer
 from sklearn.exceptions import NotFittedError
 
 from partdino import PartDiscovery, PartSegmentation
-from partdino.config import OPTION_NAMES
 from partdino.errors import ConfigError, InputError, ModelError, PartDinoError
 from partdino.images import read_image
+from partdino.options import OPTION_NAMES
 
 
 @pytest.fixture(scope="module")

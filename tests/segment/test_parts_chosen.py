@@ -12,7 +12,8 @@ import yaml
 from PIL import Image
 from segment_runs import SMALL, files, label_bytes, label_map, table, unfinish
 
-from partdino import PartDiscovery, part_number
+from partdino import PartDiscovery
+from partdino.parts import part_number
 
 CURVE = ["parts_curve.csv", "parts_curve.png", "parts_curve.svg"]
 ASKED, NUMBERS = "3-5", [3, 4, 5]

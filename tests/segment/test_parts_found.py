@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import normalized_mutual_info_score
 
 from partdino import PartDiscovery
-from partdino.synth import write_layout
+from partdino.evaluation.synth import write_layout
 
 PARTS = 8
 

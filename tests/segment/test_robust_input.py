@@ -280,7 +280,7 @@ def test_photos_of_one_colour_alone(segment, tmp_path, foreground):
 def test_100_megapixels_in_bounded_memory(tmp_path):
     Image.linear_gradient("L").resize((10_000, 10_000)).save(tmp_path / "large.jpg")
     measure = (
-        "import atexit, resource, partdino.segmentation, partdino.features\n"
+        "import atexit, resource, partdino.runs.segment, partdino.describe.features\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "atexit.register(lambda before=peak(): print(peak() - before))"
     )

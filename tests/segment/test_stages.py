@@ -9,11 +9,12 @@ import pytest
 from segment_runs import label_bytes, label_map
 
 from partdino import detect_boundaries, extract_features, load_backbone, make_regions, pool
-from partdino import weights as packaged
-from partdino.config import Options
-from partdino.description import Source, describe_images
-from partdino.features import hub
-from partdino.resolution import resolve
+from partdino.describe import weights as packaged
+from partdino.describe.features import hub
+from partdino.describe.placement import describe_images
+from partdino.describe.settling import resolve
+from partdino.describe.source import Source
+from partdino.options import Options
 
 needs_hed = pytest.mark.skipif(
     not packaged.is_available("hed"), reason="no HED weights: partdino weights pull hed"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partdino.smoothing import smooth
+from partdino.parts.smoothing import smooth
 
 
 def chain(strength):

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from segment_runs import PARTS, SMALL, flags, quick_backbone
 
-from partdino.store import header
+from partdino.runs.store import header
 
 DESCRIBING = {name: value for name, value in SMALL.items() if name != "parts"}
 

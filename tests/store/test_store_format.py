@@ -14,10 +14,12 @@ import pytest
 from safetensors.numpy import load_file
 from segment_runs import SMALL, files
 
-from partdino.config import Options
-from partdino.description import ImageDescription, Source, describe_images
-from partdino.resolution import load_resolved, resolve
-from partdino.store import COLUMNS, DescriptionStore, open_stores
+from partdino.describe.description import ImageDescription
+from partdino.describe.placement import describe_images
+from partdino.describe.settling import load_resolved, resolve
+from partdino.describe.source import Source
+from partdino.options import Options
+from partdino.runs.store import COLUMNS, DescriptionStore, open_stores
 
 NAMES = [f"animal_{index:04d}.jpg" for index in range(8)]
 

@@ -12,8 +12,8 @@ from PIL import Image
 from segment_runs import SMALL, content, flags, forked, kill, process
 
 from partdino.errors import OutputError
-from partdino.result_log import ResultLog, read_results
-from partdino.store import StoreWriter
+from partdino.runs.result_log import ResultLog, read_results
+from partdino.runs.store import StoreWriter
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -147,7 +147,7 @@ def test_signals_end_a_run_with_a_summary(features, store, tmp_path, capfd, numb
 
 
 def test_a_signal_before_the_first_image(photo_folder, tmp_path):
-    code = "import os, signal, partdino.photos as p; p.find_images = " + (
+    code = "import os, signal, partdino.images.photos as p; p.find_images = " + (
         "lambda *a, **k: os.kill(os.getpid(), signal.SIGTERM)"
     )
     child = process("features", photo_folder, "--out", tmp_path / "store", before=code)

@@ -12,7 +12,7 @@ import pytest
 from segment_runs import content, forked
 
 from partdino.errors import ConfigError
-from partdino.shard import Shard
+from partdino.runs.shard import Shard
 
 
 def refused(result, *said: str) -> None:
@@ -249,7 +249,7 @@ def test_a_model_in_the_way(fit, store, model, tmp_path):
 
 @pytest.mark.parametrize("name", ["folder", "file/m.safetensors"])
 def test_a_model_that_cannot_be_written_is_not_fitted(fit, store, tmp_path, monkeypatch, name):
-    monkeypatch.setattr("partdino.steps.fit.fit_store", None)
+    monkeypatch.setattr("partdino.runs.steps.fit.fit_store", None)
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
     said = str(tmp_path / Path(name).parts[0])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from segment_runs import SMALL, content, failures, files, flags, forked, kill
 
-from partdino.store import open_stores
+from partdino.runs.store import open_stores
 
 TIMES = ("seconds", "seconds_total")
 
@@ -85,7 +85,7 @@ def test_merged_features_are_those_of_a_single_run(
 def test_passes_over_shards_by_workers_learn_what_one_process_does(
     fit, store, shards, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("partdino.fitting._PIECE", 3)
+    monkeypatch.setattr("partdino.parts.fitting._PIECE", 3)
     one, many = tmp_path / "one", tmp_path / "many"
     assert fit(one, store, more=("--fit-on", "all", "--workers", 0)).code == 0
     assert fit(many, *shards, more=("--fit-on", "all", "--workers", 2)).code == 0

@@ -9,7 +9,7 @@ import pytest
 from segment_runs import content, files, flags, process
 from threadpoolctl import threadpool_limits
 
-from partdino.store import merge_stores
+from partdino.runs.store import merge_stores
 
 
 def blocks(store) -> dict[str, bytes]:

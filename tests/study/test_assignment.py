@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import entropy
 
-from partdino.study.assignment import confidence, normalised_entropy, soft_assignment
+from partdino.evaluation.study.assignment import confidence, normalised_entropy, soft_assignment
 
 COSINES = np.random.default_rng(0).uniform(-1, 1, (50, 6))
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partdino.study.crests import Crossings, find_crests, find_label_borders
-from partdino.study.straddling import (
+from partdino.evaluation.study.ridges import Crossings, find_label_borders, find_ridges
+from partdino.evaluation.study.straddling import (
     INNER,
     INTERIOR,
     SILHOUETTE,
@@ -36,7 +36,7 @@ def ridge(row: int, strength: float = 0.9) -> np.ndarray:
 
 
 def group_map(boundary_map: np.ndarray, foreground: np.ndarray, threshold=0.5) -> np.ndarray:
-    cells = foreground_patches(foreground, find_crests(boundary_map), GRID)
+    cells = foreground_patches(foreground, find_ridges(boundary_map), GRID)
     groups = np.full(GRID, -1)
     groups[cells.row, cells.column] = cells.groups(threshold)
     return groups
@@ -68,7 +68,7 @@ def test_a_boundary_in_the_background_part_of_a_cell_does_not_count():
     foreground = rectangle(top=18)  # 6 of the 8 pixel rows of cell row 2
     groups = group_map(ridge(17), foreground)
     assert set(groups[2, 1:7]) == {SILHOUETTE} and set(groups[3, 2:6]) == {INTERIOR}
-    cells = foreground_patches(foreground, find_crests(ridge(17)), GRID)
+    cells = foreground_patches(foreground, find_ridges(ridge(17)), GRID)
     assert not cells.strength.any()
 
 
@@ -76,7 +76,7 @@ def test_a_cell_is_foreground_by_more_than_half_of_its_area():
     foreground = np.zeros(SIZE, bool)
     foreground[:, :4] = True
     foreground[0, 4] = True
-    cells = foreground_patches(foreground, find_crests(ridge(28)), GRID)
+    cells = foreground_patches(foreground, find_ridges(ridge(28)), GRID)
     assert list(zip(cells.row, cells.column, strict=True)) == [(0, 0)]
 
 
@@ -84,16 +84,16 @@ def test_a_dent_in_a_thick_boundary_is_no_second_boundary():
     boundary_map = ridge(28)
     boundary_map[26:30] = 0.9
     boundary_map[28] = 0.85
-    crossings = find_crests(boundary_map)
+    crossings = find_ridges(boundary_map)
     assert len(crossings.strength) == SIZE[1]
     boundary_map[28] = 0.5  # deep enough to be something between two boundaries
-    assert len(find_crests(boundary_map).strength) == 2 * SIZE[1]
+    assert len(find_ridges(boundary_map).strength) == 2 * SIZE[1]
 
 
 def test_true_groups():
     truth = np.where(rectangle(), 1, 0)
     truth[28:] *= 2
-    cells = foreground_patches(rectangle(), find_crests(ridge(32)), GRID)
+    cells = foreground_patches(rectangle(), find_ridges(ridge(32)), GRID)
     groups = np.full(GRID, -1)
     groups[cells.row, cells.column] = true_groups(truth, cells, GRID)
     np.testing.assert_array_equal(groups, expected(inner_rows=[3]))

@@ -9,10 +9,10 @@ import shutil
 import numpy as np
 import pytest
 
-from partdino.config import Options
-from partdino.description import Source
-from partdino.study.crest_cache import CrestCache
-from partdino.study.straddling import GROUPS
+from partdino.describe.source import Source
+from partdino.evaluation.study.ridge_cache import RidgeCache
+from partdino.evaluation.study.straddling import GROUPS
+from partdino.options import Options
 
 SMALL = (
     *("--backbone", "efficientnet-lite2", "--image-size", 192, "--device", "cpu"),
@@ -147,9 +147,9 @@ def test_crests_are_those_of_the_precision(tmp_path, monkeypatch):
         given.append(rest)
         return np.zeros(image.shape[:2], np.float32)
 
-    monkeypatch.setattr("partdino.study.crest_cache.detect_boundaries", detect)
+    monkeypatch.setattr("partdino.evaluation.study.ridge_cache.detect_boundaries", detect)
     source = Source("photo", np.zeros((64, 64, 3), np.uint8))
-    CrestCache(tmp_path, options).read("photo", source, (64, 64))
+    RidgeCache(tmp_path, options).read("photo", source, (64, 64))
     assert given == [("hed", "cpu", "bf16")]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
-from partdino.study.statistics import compare_groups, summarise_group
+from partdino.evaluation.study.statistics import compare_groups, summarise_group
 
 
 def sample(seed=0, images=30, patches=40, shift=0.0, decimals=15):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from partdino.study.table import effect_text
+from partdino.evaluation.study.table import effect_text
 
 
 @pytest.mark.parametrize(

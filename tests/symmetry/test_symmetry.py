@@ -10,12 +10,13 @@ import pytest
 from segment_runs import SMALL, quick_backbone
 
 from partdino import PartDiscovery
-from partdino.config import Options
-from partdino.description import Source, describe_images
-from partdino.features import load_backbone
-from partdino.symmetry import mirrored_features, weigh_sides
-from partdino.synth import Scene, render_face
-from partdino.weights import is_available
+from partdino.describe.features import load_backbone
+from partdino.describe.placement import describe_images
+from partdino.describe.source import Source
+from partdino.describe.symmetry import mirrored_features, weigh_sides
+from partdino.describe.weights import is_available
+from partdino.evaluation.synth import Scene, render_face
+from partdino.options import Options
 
 FACES = 6
 MIRRORED = (slice(None), slice(None, None, -1))

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 from pycocotools.coco import COCO
 
-from partdino.synth import render_animal, write_layout
-from partdino.synth.celeba import similarity, warp_to_aligned
-from partdino.synth.output import draw_frame, image_rng
+from partdino.evaluation.synth import render_animal, write_layout
+from partdino.evaluation.synth.celeba import similarity, warp_to_aligned
+from partdino.evaluation.synth.output import draw_frame, image_rng
 
 
 def rows(path: Path, skip: int = 0) -> list[list[str]]:

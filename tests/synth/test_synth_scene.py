@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from partdino.synth import Scene, render_animal, render_face
-from partdino.synth.bird import BIRD_KEYPOINTS, bird
-from partdino.synth.figure import Figure
-from partdino.synth.geometry import blob, ellipse, limb, polygon
-from partdino.synth.paint import paint, part_labels, rasterise
+from partdino.evaluation.synth import Scene, render_animal, render_face
+from partdino.evaluation.synth.bird import BIRD_KEYPOINTS, bird
+from partdino.evaluation.synth.figure import Figure
+from partdino.evaluation.synth.geometry import blob, ellipse, limb, polygon
+from partdino.evaluation.synth.paint import paint, part_labels, rasterise
 
 SIZES = [(96, 128), (128, 96), (64, 64)]
 

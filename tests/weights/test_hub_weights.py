@@ -10,10 +10,10 @@ import pytest
 import timm
 import torch
 
-from partdino import weights
-from partdino.features import hub as features_hub
-from partdino.features.registry import EMBEDDED, SHORT_NAMES
-from partdino.weights.hub import hub_weights
+from partdino.describe import weights
+from partdino.describe.features import hub as features_hub
+from partdino.describe.features.registry import EMBEDDED, SHORT_NAMES
+from partdino.describe.weights.hub import hub_weights
 
 CONTENT = b"tensors" * 100
 

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from partdino.cli.info import info
-from partdino.features import hub
+from partdino.describe.features import hub
 from partdino.version import __version__
 
 app = typer.Typer()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from partdino import weights
-from partdino.boundaries import detect_boundaries
+from partdino.describe import weights
+from partdino.describe.boundaries import detect_boundaries
+from partdino.describe.weights.cache import file_sha256
 from partdino.errors import WeightsError
-from partdino.weights.cache import file_sha256
 
 
 @pytest.mark.network

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from partdino import weights
 from partdino.cli import weights as cli
+from partdino.describe import weights
+from partdino.describe.weights import hub, wheel
+from partdino.describe.weights.wheel import WheelWeights
 from partdino.errors import WeightsError
-from partdino.weights import hub, wheel
-from partdino.weights.wheel import WheelWeights
 
 CONTENT = b"these are the weights" * 1000
 MEMBER = "fake_weights_package/files/fake.bin"

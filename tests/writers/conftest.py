@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from partdino.result import PartSegmentation
+from partdino.parts.result import PartSegmentation
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from partdino.writers import OutputWriters, contact_sheet
+from partdino.runs.writers import OutputWriters, contact_sheet
 
 WHOLE_RUN = {"coco.json", "parts.csv", "contact_sheet.jpg"}
 

@@ -9,8 +9,8 @@ import pytest
 from pycocotools.coco import COCO
 
 from partdino.errors import OutputError
-from partdino.writers import CocoWriter, PartsTableWriter, write_failures
-from partdino.writers.coco import part_categories
+from partdino.runs.writers import CocoWriter, PartsTableWriter, write_failures
+from partdino.runs.writers.coco import part_categories
 
 NAMES = ["sub dir/bird 1.jpg", "鳥.png", 'quote", comma.jpg', "none.jpg"]
 

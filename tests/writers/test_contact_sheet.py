@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from partdino.writers import ContactSheetWriter, contact_sheet, sheet
-from partdino.writers.palette import part_colours
+from partdino.runs.writers import ContactSheetWriter, contact_sheet, sheet
+from partdino.runs.writers.palette import part_colours
 
 SIZES = [(48, 64), (64, 40), (32, 32), (20, 300), (300, 20), (1, 1)]
 NAMES = ["a.jpg", "sub dir/Vögel ☃ 鳥.jpg", "new\nline.jpg", "x" * 250 + ".jpg", "caf\udce9.jpg"]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from partdino.writers import LabelWriter, OverlayWriter
-from partdino.writers.drawing import draw_parts, highlight_part, sample_nearest
-from partdino.writers.palette import part_colours
+from partdino.runs.writers import LabelWriter, OverlayWriter
+from partdino.runs.writers.drawing import draw_parts, highlight_part, sample_nearest
+from partdino.runs.writers.palette import part_colours
 
 NAME = "sub dir/Vögel ☃/bird 1.jpg"
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partdino.writers.palette import part_colours
+from partdino.runs.writers.palette import part_colours
 
 
 def test_background_is_black_and_all_colours_differ() -> None:

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from partdino import result
-from partdino.result import part_geometry
+from partdino.parts import result
+from partdino.parts.result import part_geometry
 
 
 def _brute_force(label_map: np.ndarray, part: int) -> tuple:

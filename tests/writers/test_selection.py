@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partdino.writers.selection import Best, EvenSample
+from partdino.runs.writers.selection import Best, EvenSample
 
 
 @settings(deadline=None, max_examples=60)

@@ -1,0 +1,56 @@
+"""A described image: all that the collection half of the method needs to know of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class ImageDescription:
+    """All that clustering and labelling need to know of an image.
+
+    Attributes
+    ----------
+    size
+        (H, W) of the original, upright.
+    cells
+        int32 (h, w), numbered 0..C-1, the cell of every pixel at the size that regions are made at.
+    regions
+        int32 (C,), the region that each cell is (mostly) cut from.
+    areas
+        int64 (C,), pixels of that size.
+    features
+        float16 (C, D), the mean of the unit-length features in each cell.
+    contrast
+        float32 (C,), the mean `border_contrast` in each cell.
+    edges, border_length, strength
+        The graph of the cells: int32 (E, 2), int32 (E,) and float16 (E,), see `region_adjacency`.
+        Without a boundary map, the strength is the share of the border between two regions.
+    inside
+        bool (C,), which cells a given mask marks as object; None without masks.
+    patches
+        float16 (gh, gw, D), the unit-length features before pooling; None unless asked for.
+    sideless
+        float16 (C, D), as `features` but alike on both sides of the object; None where `features`
+        do not amplify the sides.
+    """
+
+    size: tuple[int, int]
+    cells: np.ndarray
+    regions: np.ndarray
+    areas: np.ndarray
+    features: np.ndarray
+    contrast: np.ndarray
+    edges: np.ndarray
+    border_length: np.ndarray
+    strength: np.ndarray
+    inside: np.ndarray | None = None
+    patches: np.ndarray | None = None
+    sideless: np.ndarray | None = None
+
+    @property
+    def foreground_features(self) -> np.ndarray:
+        """float16 (C, D), what tells object from background, on whichever side of the image."""
+        return self.features if self.sideless is None else self.sideless

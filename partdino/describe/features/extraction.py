@@ -1,0 +1,162 @@
+"""The two steps of feature extraction: load a backbone, put an image through it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import timm
+from numpy.typing import NDArray
+from torch import nn
+
+from partdino.describe.features.backbone import Backbone
+from partdino.describe.features.convnet import ConvFeatures
+from partdino.describe.features.loading import load_model, resolve_backbone
+from partdino.describe.features.registry import AUTO, EMBEDDED, default_facet, is_vit, timm_name
+from partdino.describe.features.vit import FACETS, ViTFeatures
+from partdino.engine.devices import PRECISIONS, usable_device
+from partdino.errors import ConfigError, WeightsError
+from partdino.images.sizes import resize_image
+
+
+def load_backbone(
+    name: str = AUTO,
+    *,
+    weights: str | Path | None = None,
+    layer: int | None = None,
+    facet: str = "auto",
+    stride: int | None = None,
+    device: str = "cpu",
+    precision: str = "fp32",
+) -> Backbone:
+    """Load a backbone with its weights.
+
+    Parameters
+    ----------
+    name
+        A short name such as "dinov2-s14", any name of timm, or "auto" (see `resolve_backbone`).
+    weights
+        A ``.safetensors`` or ``.pth`` file in timm's or Meta's naming, loaded strictly; None for
+        the hub, or the installed weights of the embedded backbone.
+    layer
+        Block whose output or attention is read; negative numbers count from the end, None is the
+        last. Vision transformers only.
+    facet
+        "token", "key", "query" or "value" (see `ViTFeatures`); "auto" takes keys for DINO v1 and
+        tokens for all others. Convolutional networks have only tokens.
+    stride
+        Input pixels per grid cell, a divisor of the patch size (see `set_stride`); None is the
+        patch size. Vision transformers only.
+    device
+        A device of torch.
+    precision
+        "fp32", or "bf16" or "fp16" for torch's mixed precision. Features are float32 always.
+
+    Returns
+    -------
+    Backbone
+        In evaluation mode, on the device.
+
+    Raises
+    ------
+    ConfigError
+        A name is unknown, or an option cannot work with this backbone or on this machine.
+    WeightsError
+        The weights cannot be had, or do not fit.
+    """
+    loading = tuple(locals().items())
+    weights = None if weights is None else Path(weights)
+    name, _ = resolve_backbone(name, weights)
+    architecture = timm_name(name)
+    if facet == "auto":
+        facet = default_facet(architecture)
+    _check_options(name, layer, facet, stride, precision)
+    torch_device = usable_device(device)
+    model, identity = load_model(name, weights)
+    if is_vit(architecture):
+        network: nn.Module = ViTFeatures(model, layer, facet, stride)
+    else:
+        network = ConvFeatures(model)
+    mean, std = _normalisation(name, model)
+    network = network.eval().to(torch_device)
+    return Backbone(
+        *(name, architecture, facet, identity, mean, std, torch_device, precision, network),
+        loading=loading,
+        load_again=load_again,
+    )
+
+
+@lru_cache(maxsize=1)
+def load_again(loading: tuple[tuple[str, Any], ...], sha256: str) -> Backbone:
+    """Load in another process the backbone that this one has loaded.
+
+    Parameters
+    ----------
+    loading
+        See `Backbone`.
+    sha256
+        The identity of its weights.
+
+    Raises
+    ------
+    WeightsError
+        As `load_backbone`, or the weights are others by now.
+    """
+    backbone = load_backbone(**dict(loading))
+    if backbone.weights.sha256 != sha256:
+        raise WeightsError(
+            f"the weights of {backbone.name} have changed since the run began; start it again"
+        )
+    return backbone
+
+
+def extract_features(
+    image: NDArray[np.uint8], backbone: Backbone, image_size: int | None = None
+) -> NDArray[np.float32]:
+    """Compute the features of one image of any size.
+
+    Parameters
+    ----------
+    image
+        uint8 (H, W, 3), RGB.
+    backbone
+        See `load_backbone`.
+    image_size
+        Square root of the network's input area in pixels; None is the backbone's default.
+
+    Returns
+    -------
+    ndarray
+        float32 (gh, gw, dim). The grid's cells tile the image evenly.
+    """
+    size = backbone.input_size(*image.shape[:2], image_size)
+    return backbone.extract(resize_image(image, size)[None])[0]
+
+
+def _check_options(
+    name: str, layer: int | None, facet: str, stride: int | None, precision: str
+) -> None:
+    """Refuse before any weights are fetched what no weights can cure."""
+    if facet not in FACETS:
+        raise ConfigError(f"unknown facet '{facet}'; choose from auto, {', '.join(FACETS)}")
+    if precision not in PRECISIONS:
+        raise ConfigError(f"unknown precision '{precision}'; choose from {', '.join(PRECISIONS)}")
+    if is_vit(timm_name(name)):
+        return
+    if facet != "token":
+        raise ConfigError(f"{name} is no vision transformer: it has no facet '{facet}', only token")
+    if layer is not None or stride is not None:
+        raise ConfigError(f"{name} is no vision transformer: leave --layer and --stride out")
+    config = timm.get_pretrained_cfg(timm_name(name))
+    if config is not None and config.fixed_input_size:
+        raise ConfigError(f"{name} takes images of one size only; choose another --backbone")
+
+
+def _normalisation(name: str, model: nn.Module) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return mean and standard deviation in grey levels from 0 to 255."""
+    if name == EMBEDDED:
+        return (127.0,) * 3, (128.0,) * 3
+    config = model.pretrained_cfg
+    return tuple(255 * v for v in config["mean"]), tuple(255 * v for v in config["std"])

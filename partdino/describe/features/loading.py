@@ -1,0 +1,167 @@
+"""A timm model with weights in it: from the hub, from a file, or embedded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import timm
+import torch
+from torch import Tensor, nn
+
+from partdino.describe import weights as packaged
+from partdino.describe.features import hub
+from partdino.describe.features.checkpoint import (
+    WeightsIdentity,
+    misfit,
+    read_state_dict,
+    state_sha256,
+    without_classifier,
+)
+from partdino.describe.features.naming import to_timm
+from partdino.describe.features.registry import (
+    AUTO,
+    EMBEDDED,
+    PREFERRED,
+    SHORT_NAMES,
+    is_vit,
+    timm_name,
+)
+from partdino.errors import WeightsError
+
+
+def resolve_backbone(name: str = AUTO, weights: Path | None = None) -> tuple[str, str]:
+    """Choose the backbone.
+
+    Parameters
+    ----------
+    name
+        A name, or "auto": DINOv2-S where its weights are cached or the hub answers within seconds,
+        else the embedded one.
+    weights
+        A weights file; "auto" then takes the backbone whose weights it holds.
+
+    Returns
+    -------
+    name
+        The backbone's name.
+    reason
+        One sentence for the user.
+
+    Raises
+    ------
+    ConfigError
+        The name is unknown.
+    WeightsError
+        "auto" cannot tell from the weights file which backbone it is for.
+    """
+    if name != AUTO:
+        timm_name(name)
+        return name, f"Backbone {name}."
+    if weights is not None:
+        found = _recognise(read_state_dict(weights))
+        if found is None:
+            raise WeightsError(f"cannot tell which backbone {weights} is for; name it (--backbone)")
+        return found, f"Backbone {found}: {weights.name} holds its weights."
+    preferred = SHORT_NAMES[PREFERRED]
+    if hub.cached(preferred):
+        return PREFERRED, f"Backbone {PREFERRED}: its weights are in the hub's cache."
+    if reason := hub.obstacle(preferred):
+        return EMBEDDED, f"Backbone {EMBEDDED}, as {PREFERRED} is not to be had: {reason}."
+    return PREFERRED, f"Backbone {PREFERRED}: the hub answers."
+
+
+def load_model(name: str, weights: Path | None) -> tuple[nn.Module, WeightsIdentity]:
+    """Build a backbone's model in timm and fill it.
+
+    Parameters
+    ----------
+    name
+        A short name, or a name of timm.
+    weights
+        A file in timm's or Meta's naming, loaded strictly; None for the hub, or the installed
+        weights of the embedded backbone.
+
+    Returns
+    -------
+    model
+        In evaluation mode, float32, on the CPU.
+    identity
+        Which weights it holds.
+
+    Raises
+    ------
+    ConfigError
+        The name is unknown.
+    WeightsError
+        The weights cannot be had, or do not fit.
+    """
+    if weights is not None:
+        model, source = _from_file(name, weights), str(weights)
+    elif name == EMBEDDED:
+        model, source = _from_file(name, packaged.path(EMBEDDED)), EMBEDDED
+    else:
+        model, source = _from_hub(name), f"hub:{hub.repository(timm_name(name))}"
+    model.eval().requires_grad_(False)
+    return model, WeightsIdentity(source, state_sha256(model))
+
+
+def _from_hub(name: str) -> nn.Module:
+    file = hub.fetch(timm_name(name))
+    overlay = {"file": str(file)}
+    try:
+        return _create(name, pretrained=True, pretrained_cfg_overlay=overlay)
+    except Exception as error:  # a damaged file shows as any of several errors of timm and torch
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise WeightsError(f"cannot load {file}: {reason}; delete it to fetch it again") from error
+
+
+def _from_file(name: str, path: Path) -> nn.Module:
+    original = read_state_dict(path)
+    state, options = to_timm(original)
+    model = _create(name, **options)
+    if name == EMBEDDED:
+        state = _in_order(model, state)
+    state = without_classifier(model, state)
+    if problem := misfit(model, state):
+        other = _recognise(original)
+        cure = f"it looks like {other}: pass --backbone {other}" if other else "pass another file"
+        raise WeightsError(f"{path} does not fit {name}: {problem}; {cure}")
+    model.load_state_dict(state)
+    return model
+
+
+def _create(name: str, **options: Any) -> nn.Module:
+    """Build the model, with those of the options of `to_timm` that its class has."""
+    architecture = timm_name(name)
+    if is_vit(architecture):
+        options["dynamic_img_size"] = True
+    else:
+        options.pop("img_size", None)
+    if not timm.models.is_model_in_modules(architecture, ("eva",)):
+        options.pop("attn_type", None)
+        options.pop("qkv_bias", None)
+    if name != EMBEDDED:  # whose file is whole with its classifier only
+        options["num_classes"] = 0
+    return timm.create_model(architecture, **options)
+
+
+def _in_order(model: nn.Module, state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Give the embedded weights timm's names: theirs differ, but order and shapes are the same."""
+    expected = model.state_dict()
+    shapes = [tensor.shape for tensor in state.values()]
+    if shapes != [tensor.shape for tensor in expected.values()]:
+        return state
+    return dict(zip(expected, state.values(), strict=True))
+
+
+def _recognise(state: dict[str, Tensor]) -> str | None:
+    """Return the first short name whose model the tensors of a file fill, by names and shapes."""
+    state, options = to_timm(state)
+    for name in SHORT_NAMES:
+        with torch.device("meta"):
+            model = _create(name, **options)
+        named = _in_order(model, state) if name == EMBEDDED else state
+        if not misfit(model, without_classifier(model, named)):
+            return name
+    return None

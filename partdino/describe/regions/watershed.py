@@ -1,0 +1,53 @@
+"""Regions from a boundary map: watershed, with the shallow basins merged away."""
+
+from __future__ import annotations
+
+import numpy as np
+from skimage.segmentation import watershed
+
+from partdino.describe.regions.adjacency import find_borders
+from partdino.describe.regions.clean_up import merge_ascending
+
+
+def watershed_regions(
+    boundary_map: np.ndarray, depth: float, basins: np.ndarray | None = None
+) -> np.ndarray:
+    """Flood a boundary map and keep the basins that are deeper than `depth`.
+
+    A basin's depth (its dynamics: Grimaud 1992) is how far the water must rise from its lowest
+    pixel before it spills into a deeper basin. Merging over the lowest passes first all basins
+    no deeper than `depth` leaves one region for every minimum that the h-minima transform with
+    h = `depth` would leave, without its slow reconstruction and exact for floats.
+
+    Parameters
+    ----------
+    boundary_map
+        float (H, W) in [0, 1], 1 = boundary.
+    depth
+        In units of the boundary map; 0 keeps every basin.
+    basins
+        int (H, W), where it is flooded already: see `partdino.describe.regions.flood`.
+
+    Returns
+    -------
+    int (H, W), every pixel in a region, no watershed line.
+    """
+    if (
+        boundary_map.min() == boundary_map.max()
+    ):  # flat: scikit-image finds no minimum to flood from
+        return np.zeros(boundary_map.shape, np.int32)
+    if basins is None:
+        basins = watershed(boundary_map, connectivity=1) - 1
+    borders = find_borders(basins)
+    passes = np.full(len(borders.edges), np.inf)
+    np.minimum.at(passes, borders.edge, borders.heights(boundary_map))
+    bottoms = np.full(basins.max() + 1, np.inf)
+    np.minimum.at(bottoms, basins.ravel(), boundary_map.ravel())
+    groups = merge_ascending(
+        borders.edges,
+        passes,
+        bottoms,
+        should_merge=lambda height, first, second: height - max(first, second) <= depth,
+        combine=min,
+    )
+    return groups[basins]

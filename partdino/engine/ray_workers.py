@@ -1,0 +1,180 @@
+"""Workers on a Ray cluster; everything else of a run stays where it was started."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import signal
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, Future
+from queue import SimpleQueue
+from typing import Any, Literal
+
+import ray
+from ray.actor import ActorHandle
+from ray.exceptions import RayError
+
+from partdino.engine.pool import TRIES, Pool, WorkerDied, answer, count, result_of
+from partdino.engine.threads import compute_with_one_thread
+from partdino.errors import ConfigError
+
+
+class RayPool(Pool):
+    """Actors of a Ray cluster, each in a process of its own on one core.
+
+    A worker that is lost, alone or with its machine, is replaced as soon as the cluster has room;
+    its task goes to another one before that. The cluster is the one that this process is connected
+    to, else that of the environment variable ``RAY_ADDRESS`` or of this machine; where there is
+    none, Ray is started on this machine and ended with the pool.
+
+    Parameters
+    ----------
+    workers
+        See `Pool`; "auto" is one for each core, or for each GPU.
+    device
+        "cpu" or "cuda". A worker has a GPU; where there are more workers than GPUs, the same
+        share of one.
+    modules
+        What the tasks compute with, see `compute_with_one_thread`.
+
+    Raises
+    ------
+    ConfigError
+        The cluster cannot be reached, or it has no GPU.
+    """
+
+    def __init__(
+        self, workers: int | Literal["auto"], device: str = "cpu", modules: Sequence[str] = ()
+    ) -> None:
+        self._modules = tuple(modules)
+        self._owns_ray = _connect(workers)
+        self._ready: SimpleQueue[ActorHandle | RayError | None] = SimpleQueue()
+        self._alive: set[ActorHandle] = set()
+        try:
+            number, self._gpus = _divide(workers, device)
+        except ConfigError:
+            self._disconnect()
+            raise
+        super().__init__(number)
+        for _ in range(number):
+            self._start()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
+        """End the processes at once, whatever they are at."""
+        with self._lock:
+            self._closed = True
+            for actor in self._alive:
+                ray.kill(actor)
+        for _ in range(self.workers):
+            self._ready.put(None)  # for the threads that wait for a worker
+        self._threads.shutdown(wait, cancel_futures=cancel_futures)
+        self._disconnect()
+
+    def _run(self, task: bytes) -> Any:
+        for _ in range(TRIES):
+            actor = self._next()
+            try:
+                reply = ray.get(actor.answer.remote(task))
+            except RayError:
+                self._replace(actor)
+            else:
+                self._ready.put(actor)
+                return result_of(reply)
+        raise WorkerDied
+
+    def _next(self) -> ActorHandle:
+        actor = self._ready.get()
+        if actor is None:
+            raise CancelledError
+        if isinstance(actor, RayError):
+            self._ready.put(actor)  # it holds for every task
+            reason = str(actor).strip().splitlines()[-1]
+            raise ConfigError(
+                f"Ray's workers cannot start ({reason}); install the same Part-DINO on every "
+                "machine of the cluster"
+            )
+        return actor
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._closed:
+                raise CancelledError
+            actor = _Worker.options(num_cpus=1, num_gpus=self._gpus).remote(self._modules)
+            self._alive.add(actor)
+
+        def started(future: Future) -> None:
+            error = future.exception()
+            if getattr(error, "actor_init_failed", False):
+                self._ready.put(error)
+            else:
+                self._ready.put(actor)
+
+        actor.ready.remote().future().add_done_callback(started)
+
+    def _replace(self, actor: ActorHandle) -> None:
+        with self._lock:
+            self._alive.discard(actor)
+        ray.kill(actor)  # it may be alive where the way to it is not
+        self._start()
+
+    def _disconnect(self) -> None:
+        if self._owns_ray:
+            ray.shutdown()
+
+
+@ray.remote
+class _Worker:
+    def __init__(self, modules: tuple[str, ...]) -> None:
+        compute_with_one_thread(modules)
+
+    def ready(self) -> None:
+        """Return once the process has started."""
+
+    def answer(self, task: bytes) -> bytes:
+        return answer(task)
+
+
+def _connect(workers: int | Literal["auto"]) -> bool:
+    """Connect to a cluster if there is no connection yet; return whether that was needed."""
+    if ray.is_initialized():
+        return False
+    quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(address="auto", **quiet)
+    except ConnectionError as error:
+        if address := os.environ.get("RAY_ADDRESS"):
+            raise ConfigError(
+                f"the Ray cluster at RAY_ADDRESS {address} cannot be reached ({_words(error)}); "
+                "start one there or unset RAY_ADDRESS"
+            ) from error
+        _start(count(workers), quiet)
+    finally:
+        signal.signal(signal.SIGTERM, handler)  # Ray's own ends a run without a word
+    return True
+
+
+def _start(cores: int, quiet: dict[str, Any]) -> None:
+    try:
+        ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
+    except Exception as error:  # of no special class where the machine is too busy
+        raise ConfigError(
+            f"Ray does not start on this machine ({_words(error)}); try again, or --engine local"
+        ) from error
+
+
+def _words(error: Exception) -> str:
+    return f"{' '.join(str(error).split()):.200}"
+
+
+def _divide(workers: int | Literal["auto"], device: str) -> tuple[int, float]:
+    """Return how many workers there are, and what share of a GPU each one has."""
+    resources = ray.cluster_resources()
+    if device == "cpu":
+        return (max(1, int(resources.get("CPU", 0))) if workers == "auto" else workers), 0
+    gpus = int(resources.get("GPU", 0))
+    if gpus == 0:
+        raise ConfigError(f"the Ray cluster has no GPU for --device {device}; pass --device cpu")
+    number = gpus if workers == "auto" else workers
+    return number, 1 / math.ceil(number / gpus)

@@ -1,0 +1,208 @@
+"""COCO-format part annotations: reading them, finding the images, drawing the ground truth."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+from pycocotools import mask as coco_mask
+
+from partdino.errors import DatasetError
+from partdino.evaluation.datasets.base import MaskSample
+
+
+@dataclass(frozen=True)
+class CocoFile:
+    """One annotation file.
+
+    Attributes
+    ----------
+    path
+        Where it is.
+    categories
+        Category id to name, in order of id: the parts 1..P of the ground truth.
+    images
+        The annotated images, in the file's order.
+    annotations
+        Image id to its annotations that count, each with ``category_id``, ``segmentation``,
+        ``bbox`` and nothing else.
+    """
+
+    path: Path
+    categories: Mapping[int, str]
+    images: Sequence[CocoImage]
+    annotations: Mapping[int, Sequence[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class CocoImage:
+    """An image entry; ``file_name`` has posix separators, ``size`` is height and width."""
+
+    id: int
+    file_name: str
+    size: tuple[int, int]
+
+
+def read_coco(path: Path, cure: str) -> CocoFile:
+    """Read an annotation file.
+
+    Annotations with area 0 or ``iscrowd`` 1 are skipped; images without any other are left out.
+
+    Parameters
+    ----------
+    path
+        The json file.
+    cure
+        What to do about a bad file, for the error.
+
+    Raises
+    ------
+    DatasetError
+        The file is missing, is no json, or lacks what COCO requires.
+    """
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"{path}: cannot be read as json; {cure}") from error
+    try:
+        categories = dict(sorted((entry["id"], entry["name"]) for entry in document["categories"]))
+        annotations = _annotations_by_image(document["annotations"])
+        images = [_image(entry) for entry in document["images"] if entry["id"] in annotations]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DatasetError(f"{path}: not COCO annotations, {error!r}; {cure}") from error
+    drawn = {entry["category_id"] for entries in annotations.values() for entry in entries}
+    if not drawn <= categories.keys():
+        unknown = min(drawn - categories.keys())
+        raise DatasetError(f"{path}: category {unknown} is not among its categories; {cure}")
+    return CocoFile(path, categories, images, annotations)
+
+
+def coco_samples(file: CocoFile, root: Path, split: str) -> tuple[list[MaskSample], int]:
+    """Return the samples of an annotation file whose images are there, and how many are not.
+
+    Images lie below ``images/SPLIT``, ``SPLIT`` or ``images``, under their ``file_name``, flat, or
+    in a folder named by what comes before the underscore, as ImageNet's.
+
+    Parameters
+    ----------
+    file
+        The annotations.
+    root
+        Root of the data set.
+    split
+        Name of the folder of images.
+    """
+    folders = [
+        folder for name in (f"images/{split}", split, "images") if (folder := root / name).is_dir()
+    ]
+    order = {category: index for index, category in enumerate(file.categories, start=1)}
+    samples = []
+    for image in file.images:
+        path = _find_image(folders, image.file_name)
+        if path is not None:
+            name = path.relative_to(root).as_posix().removeprefix("images/")
+            entries = file.annotations[image.id]
+            draw = partial(draw_ground_truth, entries, image.size, order, f"{file.path}: {name}")
+            samples.append(MaskSample(name, path, image.size, draw))
+    return samples, len(file.images) - len(samples)
+
+
+def draw_ground_truth(
+    annotations: Iterable[Mapping[str, Any]],
+    size: tuple[int, int],
+    order: Mapping[int, int],
+    where: str = "annotations",
+) -> np.ndarray:
+    """Give every pixel the category whose summed mask is largest there.
+
+    Parameters
+    ----------
+    annotations
+        With ``category_id``, ``segmentation`` (polygons, or a run-length mask, compressed or not)
+        and ``bbox``.
+    size
+        Height and width.
+    order
+        Category id to label, from 1.
+    where
+        What the annotations belong to, for the error.
+
+    Returns
+    -------
+    uint8 (H, W), uint16 above 255 categories
+        0 where no mask is; the lower label where two sums are equal.
+
+    Raises
+    ------
+    DatasetError
+        A segmentation cannot be drawn.
+    """
+    sums: dict[int, np.ndarray] = {}
+    for annotation in annotations:
+        label = order[annotation["category_id"]]
+        mask = _mask(annotation, size, where)
+        sums[label] = sums[label] + mask if label in sums else mask
+    ground_truth = np.zeros(size, np.min_scalar_type(max(order.values(), default=0)))
+    largest = np.zeros(size, np.uint16)
+    for label in sorted(sums):
+        more = sums[label] > largest
+        ground_truth[more] = label
+        largest[more] = sums[label][more]
+    return ground_truth
+
+
+def _annotations_by_image(entries: Iterable[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
+    by_image: dict[int, list[dict[str, Any]]] = {}
+    for entry in entries:
+        if entry.get("area") == 0 or entry.get("iscrowd") == 1:
+            continue
+        kept = {key: entry.get(key) for key in ("category_id", "segmentation", "bbox")}
+        by_image.setdefault(entry["image_id"], []).append(kept)
+    return by_image
+
+
+def _image(entry: dict[str, Any]) -> CocoImage:
+    file_name = entry["file_name"].replace("\\", "/")
+    return CocoImage(entry["id"], file_name, (int(entry["height"]), int(entry["width"])))
+
+
+def _find_image(folders: Sequence[Path], file_name: str) -> Path | None:
+    base = PurePosixPath(file_name).name
+    names = (file_name, base, f"{base.rpartition('_')[0]}/{base}")
+    candidates = (folder / name for folder in folders for name in names)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _mask(annotation: Mapping[str, Any], size: tuple[int, int], where: str) -> np.ndarray:
+    """Draw one annotation as uint16 (H, W), 0 or 1; its polygons are united."""
+    segmentation = annotation["segmentation"]
+    try:
+        if isinstance(segmentation, list):
+            polygons = [_polygon(numbers, annotation["bbox"]) for numbers in segmentation]
+            # Fewer than three corners enclose nothing, and pycocotools refuses them.
+            drawable = [numbers for numbers in polygons if len(numbers) >= 6]
+            if not drawable:
+                return np.zeros(size, np.uint16)
+            runs = coco_mask.merge(coco_mask.frPyObjects(drawable, *size))
+        elif isinstance(segmentation["counts"], list):
+            runs = coco_mask.frPyObjects(segmentation, *size)
+        else:
+            runs = segmentation
+        mask = coco_mask.decode(runs)
+    except Exception as error:  # pycocotools raises bare Exception, TypeError, ValueError, ...
+        raise DatasetError(f"{where}: a segmentation is neither polygons nor a mask") from error
+    if mask.shape != size:
+        raise DatasetError(f"{where}: a mask of {mask.shape} for an image of {size}")
+    return mask.astype(np.uint16)
+
+
+def _polygon(numbers: Sequence[float], box: Sequence[float]) -> Sequence[float]:
+    if len(numbers) != 4:
+        return numbers
+    x, y, width, height = box
+    return [x, y, x, y + height, x + width, y + height, x + width, y]

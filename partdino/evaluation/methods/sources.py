@@ -1,0 +1,33 @@
+"""How the images of a benchmark go into the method: as stored, squeezed to a square."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from partdino.describe.source import Source
+from partdino.evaluation.datasets import MaskSample, Sample
+from partdino.images import LoadedImage, read_image
+
+
+def as_source(sample: Sample, masked: bool) -> Source:
+    """Return a sample's image for `describe_images`.
+
+    Parameters
+    ----------
+    sample
+        From a data set.
+    masked
+        Take the labelled pixels as its object mask.
+    """
+    assert isinstance(sample, MaskSample) or not masked
+    return Source(sample.name, partial(read_square, sample.path), sample.draw if masked else None)
+
+
+def read_square(path: Path, max_pixels: int) -> LoadedImage:
+    """Read an image to be taken as a square: resized, not cropped, as the protocols say.
+
+    Annotations refer to the pixels as stored, whatever their EXIF orientation.
+    """
+    stored = read_image(path, max_pixels, upright=False)
+    return LoadedImage(stored.pixels, (max(stored.size),) * 2)

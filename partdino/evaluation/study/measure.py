@@ -1,0 +1,71 @@
+"""From an image to its foreground patches, what passes through them and how decided they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from partdino.evaluation.methods.labellers import PatchLabeller
+from partdino.evaluation.study.assignment import confidence, normalised_entropy, soft_assignment
+from partdino.evaluation.study.images import StudyImage
+from partdino.evaluation.study.patches import Patches
+from partdino.evaluation.study.ridge_cache import RidgeCache
+from partdino.evaluation.study.straddling import foreground_patches, true_groups
+from partdino.parts.foreground import ForegroundModel, foreground_cells
+from partdino.runs.store import DescriptionStore
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """What is measured of every image of a study.
+
+    Attributes
+    ----------
+    store, crests
+        Where the image's description is, and the crests of its boundary map.
+    foreground
+        As for `foreground_cells`.
+    parts
+        Clusters of the patch features of all images.
+    threshold
+        Strength from which a crest is a boundary.
+    temperatures
+        Of the soft assignment.
+    """
+
+    store: DescriptionStore
+    crests: RidgeCache
+    foreground: ForegroundModel | None
+    parts: PatchLabeller
+    threshold: float
+    temperatures: tuple[float, ...]
+
+    def __call__(self, image: StudyImage) -> Patches:
+        """Return the foreground patches of an image, the image numbered 0."""
+        description = self.store.read(image.key)
+        grid = description.patches.shape[:2]
+        foreground = foreground_cells(description, self.foreground)[description.cells]
+        crests = self.crests.read(image.key, image.source, foreground.shape)
+        cells = foreground_patches(foreground, crests, grid)
+        cosines = self.parts.similarities(description.patches[cells.row, cells.column])
+        assigned = [soft_assignment(cosines, temperature) for temperature in self.temperatures]
+        true_group = np.full(len(cells.row), -1)
+        if image.truth is not None:
+            # As masks are: where they are the foreground, both have one silhouette.
+            truth = cv2.resize(
+                image.truth(), foreground.shape[::-1], interpolation=cv2.INTER_NEAREST
+            )
+            true_group = true_groups(truth.astype(np.int32), cells, grid)
+        return Patches(
+            image=np.zeros(len(cells.row), int),
+            row=cells.row,
+            column=cells.column,
+            group=cells.groups(self.threshold),
+            true_group=true_group,
+            strength=cells.strength,
+            part=cosines.argmax(axis=1) + 1,
+            entropy=np.stack([normalised_entropy(each) for each in assigned], axis=1),
+            confidence=np.stack([confidence(each) for each in assigned], axis=1),
+        )

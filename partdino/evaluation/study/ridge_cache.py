@@ -1,0 +1,49 @@
+"""The crests of every image's boundary map, kept beside its description between runs."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from partdino.describe.boundaries import detect_boundaries
+from partdino.describe.source import Source
+from partdino.evaluation.study.ridges import DEPTH, Crossings, find_ridges
+from partdino.files import atomic_path
+from partdino.images.sizes import resize_image
+from partdino.options import Options
+
+
+class RidgeCache:
+    """A folder of crests, found by the key of the image's description.
+
+    Parameters
+    ----------
+    folder
+        Of the descriptions: what decides them decides the boundary maps, too.
+    options
+        With every "auto" resolved.
+    """
+
+    def __init__(self, folder: Path, options: Options) -> None:
+        self.folder = folder / f"crests-{DEPTH:g}"
+        self._options = options
+
+    def read(self, key: str, source: Source, size: tuple[int, int]) -> Crossings:
+        """Return the crests of an image at (h, w), detected where they are not here yet."""
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        path = self.folder / f"{digest}.npz"
+        if not path.is_file():
+            crests = find_ridges(self._detect(source, size))
+            with atomic_path(path) as temporary, temporary.open("wb") as stream:
+                np.savez_compressed(stream, **vars(crests))
+        with np.load(path, allow_pickle=False) as stored:
+            return Crossings(stored["pixels"], stored["strength"])
+
+    def _detect(self, source: Source, size: tuple[int, int]) -> np.ndarray:
+        options = self._options
+        # As many pixels as `describe_images` reads.
+        loaded = source.load(4 * max(options.image_size, options.region_size) ** 2)
+        image = resize_image(loaded.pixels, size)
+        return detect_boundaries(image, options.boundaries, options.device_here, options.precision)

@@ -1,0 +1,24 @@
+"""A folder of animal photos beside a folder of their true label maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from partdino.evaluation.synth.output import draw_frame, image_rng, write_jpeg, write_label_png
+from partdino.evaluation.synth.quadruped import QUADRUPED_PARTS
+from partdino.evaluation.synth.scene import render_animal
+from partdino.files import write_csv
+
+ENTRIES = ("images", "labels", "parts.csv")
+
+
+def write_photos(out: Path, images: int, seed: int, size: int, done: Callable[[], None]) -> None:
+    """Write ``images/*.jpg``, ``labels/*.png`` (0 = background) and the names of the labels."""
+    write_csv(out / "parts.csv", ["label", "part"], enumerate(QUADRUPED_PARTS, start=1))
+    for index in range(images):
+        rng = image_rng(seed, index)
+        scene = render_animal(rng, *draw_frame(rng, size))
+        write_jpeg(out / "images" / f"animal_{index:04d}.jpg", scene.image)
+        write_label_png(out / "labels" / f"animal_{index:04d}.png", scene.labels)
+        done()

@@ -1,0 +1,250 @@
+"""From the descriptions of all images to the fitted model: the collection half of the method.
+
+::
+
+    descriptions --> foreground --> projection --> codebook --> parts --> PartModel
+
+Whatever the collection's size, memory holds a bounded sample and one image more. The foreground
+and the first codebook are always those of the sample. With ``fit_on`` "all", projection and
+codebook are made of every object cell, in passes over the images: workers map pieces of the
+collection to sums, and those are added up in the pieces' order, so it doesn't matter who made them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from partdino.describe.description import ImageDescription
+from partdino.engine.outcomes import in_order
+from partdino.engine.pool import Pool
+from partdino.engine.threads import one_thread
+from partdino.errors import InputError
+from partdino.options import Options
+from partdino.part_range import candidates
+from partdino.parts.codebook import Codebook, codebook_size, fit_codebook
+from partdino.parts.foreground import (
+    ForegroundModel,
+    fit_foreground,
+    foreground_cells,
+    pool_regions,
+)
+from partdino.parts.kmeans import ClusterSums
+from partdino.parts.model import PartModel
+from partdino.parts.part_number import part_curve
+from partdino.parts.projection import Moments, ObjectCells, Projection, fit_projection, stack
+from partdino.parts.sampling import spread
+from partdino.parts.smoothing import smooth_cells
+
+Sums = TypeVar("Sums", Moments, ClusterSums)
+
+# The most cells to hold at once, and the most images to take them from.
+MAX_CELLS = 100_000
+MAX_IMAGES = 5_000
+# Over all cells, from the codebook of a sample: further ones gain under 0.1% in cosine.
+PASSES = 5
+# Images of a piece, whose sums are made together: as many as a block of a store has.
+_PIECE = 32
+
+
+class Descriptions(Protocol):
+    """Where fitting reads descriptions from, one at a time."""
+
+    def read(self, key: str, pixels: bool = True) -> ImageDescription:
+        """Return a description, or that without what only labelling needs."""
+
+    def part(self, keys: Sequence[str]) -> Descriptions:
+        """Return what holds these at least, and is quickly sent to a worker."""
+
+
+def fit_model(
+    store: Descriptions,
+    names: Sequence[str],
+    options: Options,
+    weights_sha256: str,
+    pool: Pool | None = None,
+) -> PartModel:
+    """Fit the foreground and the parts; see `fit_models`."""
+    return fit_models(store, names, options, weights_sha256, [options.parts], pool)[options.parts]
+
+
+@one_thread()
+def fit_models(
+    store: Descriptions,
+    names: Sequence[str],
+    options: Options,
+    weights_sha256: str,
+    numbers: Sequence[int | str],
+    pool: Pool | None = None,
+) -> dict[int | str, PartModel]:
+    """Fit the foreground once, and the parts for each number of parts.
+
+    Parameters
+    ----------
+    store
+        Holds the descriptions.
+    names
+        The images to learn from. Of more than `MAX_IMAGES` images or `MAX_CELLS` cells a
+        sample is taken, spread evenly; see `Options.fit_on` for what is learnt of all.
+    options
+        With every "auto" resolved; `numbers` replace its number of parts.
+    weights_sha256
+        Of the backbone.
+    numbers
+        Numbers of parts, K; what `candidates` takes stands for the best of these.
+    pool
+        Workers that pass over all images, for ``fit_on`` "all"; None does that in this process.
+
+    Returns
+    -------
+    dict of int or str to PartModel
+        The models by what was asked; all have the same foreground.
+
+    Raises
+    ------
+    InputError
+        There is no image, or no foreground in any of them.
+    """
+    if not names:
+        raise InputError("no image could be read, so there is nothing to fit")
+    sample = spread(names, MAX_IMAGES)
+    foreground = None
+    if options.foreground == "auto":
+        foreground = fit_foreground(*_sample_regions(store, sample, options.seed))
+    cells = _sample_cells(_Objects(store, sample, foreground), options.seed)
+    if not cells:
+        raise InputError(
+            "no foreground was found in any image; --foreground none takes the images as all object"
+        )
+    if options.fit_on == "sample":
+        everything, projection = None, fit_projection(cells)
+    else:
+        everything = partial(_total, objects=_Objects(store, names, foreground), pool=pool)
+        projection = everything(_Objects.moments).projection()
+    codebook = cache(partial(_codebook, cells, everything, projection, options))
+    models = {}
+    for asked in numbers:
+        curve = None
+        if isinstance(asked, str):
+            curve = part_curve(*stack(cells), candidates(asked), options.seed)
+        number = asked if curve is None else curve.best
+        parts = codebook(codebook_size(number)).cut(number, options.seed)
+        models[asked] = PartModel(
+            replace(options, parts=number), weights_sha256, parts, foreground, curve
+        )
+    return models
+
+
+def _codebook(
+    sample: Sequence[ObjectCells],
+    everything: Callable[[Callable[[_Objects], Sums | None]], Sums] | None,
+    projection: Projection,
+    options: Options,
+    size: int,
+) -> Codebook:
+    """Fit a codebook to the sample, and move it to where the mean of everything is, if given."""
+    codebook = fit_codebook(sample, projection, size, options.seed, options.device_here)
+    if everything is not None:
+        for _ in range(PASSES):
+            of = partial(_Objects.cluster_sums, codebook=codebook, device=options.device)
+            codebook = codebook.refined(everything(of))
+    return codebook
+
+
+@dataclass(frozen=True)
+class _Objects:
+    """The objects of a collection's images, read one at a time; images without any are left out."""
+
+    store: Descriptions
+    names: Sequence[str]
+    foreground: ForegroundModel | None
+
+    def cells(self) -> Iterator[ObjectCells]:
+        """Yield the smoothed cells of each."""
+        for description, inside in self._images():
+            yield _object_cells(description, inside)
+
+    def pieces(self) -> Iterator[_Objects]:
+        """Divide the collection into pieces that can be sent to a worker."""
+        for start in range(0, len(self.names), _PIECE):
+            names = self.names[start : start + _PIECE]
+            yield _Objects(self.store.part(names), names, self.foreground)
+
+    def moments(self) -> Moments | None:
+        """Return the sums that a projection is made of; None where there is no object."""
+        return _sum(map(Moments.of, self.cells()))
+
+    def cluster_sums(self, codebook: Codebook, device: str) -> ClusterSums | None:
+        """Return what one pass learns about the clusters of a codebook, or None."""
+        points = self._points(codebook.projection)
+        return _sum(ClusterSums.of(*each, codebook.directions, device) for each in points)
+
+    def _points(self, projection: Projection) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the points (C, P) of the smoothed cells of each, and their areas (C,)."""
+        for description, inside in self._images():
+            # Smoothing is linear, and takes a fraction of the time after projecting.
+            reduced = projection.reduce(description.features)
+            cells = _object_cells(replace(description, features=reduced), inside)
+            yield projection.points(cells.features, cells.mean), cells.areas
+
+    def _images(self) -> Iterator[tuple[ImageDescription, np.ndarray]]:
+        for name in self.names:
+            description = self.store.read(name, pixels=False)
+            inside = foreground_cells(description, self.foreground)
+            if inside.any():
+                yield description, inside
+
+
+def _total(of: Callable[[_Objects], Sums | None], objects: _Objects, pool: Pool | None) -> Sums:
+    """Map the pieces of a collection, which has an object at least, to sums and add those up."""
+    if pool is None:
+        return _sum(map(of, objects.pieces()))
+    futures = in_order(pool, of, objects.pieces(), 2 * pool.workers)
+    return _sum(future.result() for _, future in futures)
+
+
+def _sum(sums: Iterable[Sums | None]) -> Sums | None:
+    total = None
+    for each in sums:
+        if each is not None:
+            total = each if total is None else total + each
+    return total
+
+
+def _object_cells(description: ImageDescription, inside: np.ndarray) -> ObjectCells:
+    # Of the image, so that every image counts alike whatever its size.
+    areas = description.areas / description.areas.sum()
+    return ObjectCells.whole(smooth_cells(description, inside)[inside], areas[inside])
+
+
+def _sample_regions(store: Descriptions, names: Sequence[str], seed: int) -> list[np.ndarray]:
+    """Return features float32 (N, D), contrast and areas (N,) of regions of all images."""
+    choose = _chooser(len(names), seed)
+    rows = []
+    for name in names:
+        features, contrast, areas = pool_regions(store.read(name, pixels=False))
+        chosen = choose(len(areas))
+        rows.append((features[chosen].astype(np.float32), contrast[chosen], areas[chosen]))
+    return [np.concatenate(column) for column in zip(*rows, strict=True)]
+
+
+def _sample_cells(objects: _Objects, seed: int) -> list[ObjectCells]:
+    choose = _chooser(len(objects.names), seed)
+    return [cells.take(choose(len(cells.areas))) for cells in objects.cells()]
+
+
+def _chooser(num_images: int, seed: int) -> Callable[[int], np.ndarray]:
+    """Return what chooses which of an image's cells to learn from: its share of `MAX_CELLS`."""
+    quota = MAX_CELLS // num_images
+    rng = np.random.default_rng(seed)
+
+    def choose(count: int) -> np.ndarray:
+        if count <= quota:
+            return np.arange(count)
+        return np.sort(rng.choice(count, quota, replace=False))
+
+    return choose

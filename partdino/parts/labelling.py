@@ -1,0 +1,101 @@
+"""From a described image and a fitted model to the label map at the size of the photo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from partdino.describe.description import ImageDescription
+from partdino.describe.regions import CELLS, RegionBlend
+from partdino.parts.foreground import foreground_cells
+from partdino.parts.label_map import resize_label_map
+from partdino.parts.model import PartModel
+from partdino.parts.projection import object_mean
+from partdino.parts.result import PartSegmentation
+from partdino.parts.smoothing import smooth_cells
+
+# Sharpness of the confidence: a score that is lower by 0.1 counts 1 / e.
+_TEMPERATURE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class PixelLabels:
+    """The parts of the pixels of one image, at the size that regions are made at.
+
+    Attributes
+    ----------
+    foreground
+        bool (h, w).
+    best
+        uint8 (h, w): the part that fits best, 1..K, also where it is background.
+    score
+        float32 (h, w) in [-1, 1], of the best part.
+    confidence
+        float32 (h, w) in (0, 1]: the softmax of the scores at the best part. 1 means that no other
+        part is near, 1 / C that it could be any of C parts.
+    """
+
+    foreground: np.ndarray
+    best: np.ndarray
+    score: np.ndarray
+    confidence: np.ndarray
+
+    @property
+    def part(self) -> np.ndarray:
+        """uint8 (h, w): 0 = background, 1..K = parts."""
+        return self.best * self.foreground
+
+
+def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels:
+    """Find the part of every pixel, whether object or not."""
+    inside = foreground_cells(description, model.foreground)
+    ours = inside if inside.any() else np.ones_like(inside)
+    features = smooth_cells(description, inside)
+    mean = object_mean(features[ours], description.areas[ours])
+    scores = model.parts.similarities(features, mean).astype(np.float32)
+    cells = description.cells
+    blend = RegionBlend(description.regions[cells], np.sqrt(cells.size) / CELLS)
+    best = np.zeros(cells.shape, np.uint8)
+    top = np.full(cells.shape, -np.inf, np.float32)
+    total = np.zeros(cells.shape, np.float32)
+    for part, column in enumerate(scores.T):  # one at a time: together they are large for many
+        score = blend(column[cells])
+        best[score > top] = part + 1
+        top = np.maximum(top, score)
+        total += np.exp(score / _TEMPERATURE)
+    return PixelLabels(inside[cells], best, top, np.exp(top / _TEMPERATURE) / total)
+
+
+def label_image(name: str, description: ImageDescription, model: PartModel) -> PartSegmentation:
+    """Label one image.
+
+    Parameters
+    ----------
+    name
+        The image's name in the run.
+    description, model
+        Made with the same options and backbone.
+
+    Returns
+    -------
+    PartSegmentation
+        At the original size of the image.
+    """
+    labels = label_pixels(description, model)
+    part, num_parts = labels.part, model.options.parts
+    return PartSegmentation(
+        name=name,
+        label_map=resize_label_map(part, description.size),
+        num_parts=num_parts,
+        confidence=_mean_by_part(labels.confidence, part, num_parts),
+        typicality=_mean_by_part(labels.score.clip(0), part, num_parts),
+        foreground_found=bool(labels.foreground.any()),
+    )
+
+
+def _mean_by_part(values: np.ndarray, part: np.ndarray, num_parts: int) -> np.ndarray:
+    """Return float32 (K,), the mean of (h, w) values over each part; 0 where it is absent."""
+    count = np.bincount(part.ravel(), minlength=num_parts + 1)[1:]
+    total = np.bincount(part.ravel(), values.ravel(), minlength=num_parts + 1)[1:]
+    return (total / np.maximum(count, 1)).astype(np.float32)

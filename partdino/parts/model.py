@@ -1,0 +1,57 @@
+"""The fitted model: what labels new images with the same parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from partdino.errors import ModelError
+from partdino.options import Options
+from partdino.parts.codebook import PartClusters
+from partdino.parts.foreground import ForegroundModel
+
+if TYPE_CHECKING:
+    from partdino.describe.features import Backbone
+    from partdino.parts.part_number import PartCurve
+
+
+@dataclass(frozen=True, eq=False)
+class PartModel:
+    """Everything that fitting learns, and the configuration it was learnt with.
+
+    Attributes
+    ----------
+    options
+        The full configuration, every "auto" resolved.
+    weights_sha256
+        Of the backbone, see `partdino.describe.features.WeightsIdentity`.
+    parts
+        Centroids and feature transform.
+    foreground
+        None where the foreground is given (``foreground`` "none" or "masks").
+    curve
+        What the number of parts was chosen by; None where it was given. The file leaves it out.
+    """
+
+    options: Options
+    weights_sha256: str
+    parts: PartClusters
+    foreground: ForegroundModel | None
+    curve: PartCurve | None = None
+
+    def check_backbone(self, backbone: Backbone) -> None:
+        """Refuse a backbone that the model was not fitted with; raises `ModelError`."""
+        if backbone.weights.sha256 != self.weights_sha256:
+            raise ModelError(
+                f"the model was fitted with other weights of {self.options.backbone} "
+                f"(sha256 {self.weights_sha256[:12]}, these are {backbone.weights.sha256[:12]}); "
+                "pass the same ones (--weights) or fit anew"
+            )
+
+    def counts(self) -> dict[str, int | str]:
+        """Return how many parts were asked for, chosen, and found."""
+        return {
+            "asked": self.options.parts if self.curve is None else self.curve.span,
+            "chosen": self.options.parts,
+            "found": len(self.parts),
+        }

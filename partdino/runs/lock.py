@@ -1,0 +1,48 @@
+"""One run at a time in a folder: two would mix, each taking the other's files for its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from partdino.errors import OutputError
+from partdino.files import check_writable
+from partdino.runs.resume import LOCK_FILE
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Keep other runs out of a folder inside the block.
+
+    The lock goes with the process, however that ends. A folder that is made for it, and that
+    nothing was written to, is removed again.
+
+    Raises
+    ------
+    OutputError
+        Another run is writing to the folder, or it cannot be written.
+    """
+    check_writable(folder)
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / LOCK_FILE
+    lock = FileLock(file)
+    try:
+        # Disks without locks are on their own.
+        with suppress(NotImplementedError):
+            lock.acquire(timeout=0)
+    except Timeout as error:
+        raise OutputError(
+            f"another run is writing to {folder}; wait for its end, or choose another --out"
+        ) from error
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+        lock.release()
+        for place in made:
+            with suppress(OSError):
+                place.rmdir()

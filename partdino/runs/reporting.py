@@ -1,0 +1,87 @@
+"""What a run says while it goes on, and what it keeps account of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from partdino.engine.outcomes import Outcome
+from partdino.errors import Stopped
+
+
+class Reporter(Protocol):
+    """Where a run says what it does; `partdino.cli.console.Reporter` is one."""
+
+    def say(self, message: str) -> None:
+        """Tell something of interest."""
+
+    def warn(self, message: str) -> None:
+        """Tell something that may need action."""
+
+    def progress(self, title: str, total: int) -> Any:
+        """Return a context manager that yields a function to call once per finished image."""
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Tell how to go on where a signal ends a run, or the function, between its steps."""
+    try:
+        yield
+    except Stopped as stop:
+        state = stop.state or "what is done is kept; go on with --resume"
+        raise Stopped(stop.signal, state) from None
+
+
+@dataclass
+class RunLog:
+    """What a run keeps account of, and says."""
+
+    reporter: Reporter
+    failures: dict[str, str] = field(default_factory=dict)
+    without_foreground: list[str] = field(default_factory=list)
+    without_photo: list[str] = field(default_factory=list)
+    seconds: Counter = field(default_factory=Counter)
+
+    def note(self, outcome: Outcome) -> bool:
+        """Book an outcome; return whether it succeeded."""
+        self.seconds.update(outcome.seconds)
+        if outcome.failure is not None:
+            self.fail(outcome.name, outcome.failure)
+        return outcome.failure is None
+
+    def fail(self, name: str, reason: str) -> None:
+        """Book an image that has no result, and say so once."""
+        if name not in self.failures:
+            self.failures[name] = reason
+            self.reporter.warn(f"{name}: {reason}")
+
+    @contextmanager
+    def progress(self, title: str, total: int, done: int = 0) -> Iterator[Callable[..., None]]:
+        """Yield a function to call once per finished image; a signal's `Stopped` tells the count.
+
+        It may be given the image's seconds by stage.
+
+        Parameters
+        ----------
+        title
+            What the images get.
+        total
+            How many there are.
+        done
+            How many of them an earlier run has finished.
+        """
+        with self.reporter.progress(title, total - done) as show:
+
+            def advance(seconds: Mapping[str, float] | None = None) -> None:
+                nonlocal done
+                done += 1
+                show(seconds)
+
+            try:
+                yield advance
+            except Stopped as stop:
+                state = f"{done} of {total} images have {title}; go on with --resume"
+                raise Stopped(stop.signal, state) from None

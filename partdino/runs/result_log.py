@@ -1,0 +1,202 @@
+"""`results.jsonl`: one line an image, as soon as its own files are written.
+
+It holds what the label maps do not say (confidence and typicality of the parts), which is all that
+it takes to make the files that cover a whole run: after a run was killed, and of several shards.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from partdino.errors import OutputError
+from partdino.images.decode import TooLargeError, open_image
+from partdino.parts.result import PartSegmentation
+from partdino.runs.folder import RESULTS_FILE
+from partdino.runs.shard import WHOLE, Shard
+from partdino.runs.store import FeatureStore
+
+_FORMAT = "partdino results"
+_SCHEMA = 1
+
+
+def results_head(store: FeatureStore, model_file: Path, shard: Shard) -> dict[str, Any]:
+    """Return the first line: what all results of a run depend on, and which of them are here."""
+    keys = hashlib.sha256()
+    for image in store.images:
+        # What failed once may have been described since.
+        keys.update(f"{image.key} {image.failure or ''}\n".encode())
+    return {
+        "format": _FORMAT,
+        "schema": _SCHEMA,
+        "model_sha256": hashlib.sha256(model_file.read_bytes()).hexdigest(),
+        "images": len(store.images),
+        "images_sha256": keys.hexdigest(),
+        "shard": str(shard),
+    }
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """An image's line.
+
+    Attributes
+    ----------
+    name, photo
+        The image's name, and the path or URL of its photo.
+    failure
+        Why it has no result, or None.
+    photo_found
+        Whether the photo could be read for the overlay.
+    confidence, typicality, foreground_found
+        As `PartSegmentation`; None after a failure.
+    """
+
+    name: str
+    photo: str
+    failure: str | None = None
+    photo_found: bool = True
+    confidence: list[float] | None = None
+    typicality: list[float] | None = None
+    foreground_found: bool | None = None
+
+    @classmethod
+    def of(cls, result: PartSegmentation, photo: Path | str, photo_found: bool) -> Recorded:
+        """Record a result."""
+        return cls(
+            name=result.name,
+            photo=str(photo),
+            photo_found=photo_found,
+            confidence=result.confidence.tolist(),
+            typicality=result.typicality.tolist(),
+            foreground_found=result.foreground_found,
+        )
+
+    def recall(self, out: Path) -> PartSegmentation:
+        """Return the result, with the label map as it was written to an output folder.
+
+        Raises
+        ------
+        OutputError
+            The label map is missing or damaged.
+        """
+        try:
+            with open_image(out / "labels" / f"{self.name}.png") as labels:
+                label_map = np.asarray(labels)
+        except (OSError, SyntaxError, TooLargeError) as error:  # Pillow raises the first two
+            raise OutputError(f"{self.name}.png cannot be read ({error})") from error
+        return PartSegmentation(
+            name=self.name,
+            label_map=label_map,
+            num_parts=len(self.confidence),
+            confidence=np.array(self.confidence, np.float32),
+            typicality=np.array(self.typicality, np.float32),
+            foreground_found=self.foreground_found,
+        )
+
+
+class ResultLog:
+    """The lines of an output folder, in the order of the images.
+
+    Parameters
+    ----------
+    out
+        The output folder.
+    head
+        From `results_head`.
+    """
+
+    def __init__(self, out: Path, head: dict[str, Any]) -> None:
+        self.path = out / RESULTS_FILE
+        self._head = _line(head)
+
+    def begin(self) -> int:
+        """Return how many images are done; 0 if the lines are missing or of another run.
+
+        A line that was not finished is cut off.
+        """
+        done, end = 0, 0
+        if self.path.exists():
+            with self.path.open("rb") as stream:
+                if stream.readline() == self._head:
+                    end = len(self._head)
+                    for line in stream:
+                        if line.endswith(b"\n"):
+                            done, end = done + 1, end + len(line)
+        if end:
+            os.truncate(self.path, end)
+        else:
+            self.path.unlink(missing_ok=True)
+            self._append(self._head)
+        return done
+
+    def read(self, count: int) -> Iterator[Recorded]:
+        """Yield the first lines."""
+        return islice(read_results(self.path), count)
+
+    def append(self, result: Recorded) -> None:
+        """Add a line; raises `OutputError`."""
+        self._append(_line({k: v for k, v in vars(result).items() if v is not None}))
+
+    def _append(self, line: bytes) -> None:
+        try:
+            # Without a buffer: what is written survives the process.
+            with self.path.open("ab", buffering=0) as stream:
+                written = stream.write(line)
+        except OSError as error:
+            raise OutputError(
+                f"cannot write {self.path}: {error.strerror}; free space and go on with --resume"
+            ) from error
+        if written != len(line):
+            raise OutputError(
+                f"cannot write {self.path}: the disk is full; free space and go on with --resume"
+            )
+
+
+def read_head(path: Path) -> dict[str, Any]:
+    """Return the first line; raises `OutputError` where the file is none of ours."""
+    try:
+        with path.open("rb") as stream:
+            head = json.loads(stream.readline())
+        if (head["format"], head["schema"]) != (_FORMAT, _SCHEMA):
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise OutputError(
+            f"{path} is not the list of results of this version; label again with --overwrite"
+        ) from error
+    return head
+
+
+def read_results(path: Path) -> Iterator[Recorded]:
+    """Yield all lines but the first; raises `OutputError` where one is damaged."""
+    with path.open("rb") as stream:
+        for number, line in enumerate(islice(stream, 1, None), start=2):
+            try:
+                recorded = Recorded(**json.loads(line))
+            except (ValueError, TypeError) as error:
+                raise OutputError(
+                    f"{path}: line {number} is damaged; label again with --overwrite"
+                ) from error
+            yield recorded
+
+
+def merge_results(path: Path, shards: Sequence[Path]) -> None:
+    """Write the lines of a whole run from those of its shards, in their order."""
+    head = {**read_head(shards[0]), "shard": str(WHOLE)}
+    with path.open("wb") as stream:
+        stream.write(_line(head))
+        for shard in shards:
+            with shard.open("rb") as lines:
+                stream.writelines(islice(lines, 1, None))
+
+
+def _line(document: dict[str, Any]) -> bytes:
+    return json.dumps(document).encode() + b"\n"

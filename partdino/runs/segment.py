@@ -1,0 +1,133 @@
+"""`partdino segment`: a collection of photos to part masks, from the inputs to the output folder.
+
+::
+
+    inputs --> describe --> fit --> label --> output folder
+                 |          (or --model)
+              (store)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from partdino.describe.workers import stage_workers
+from partdino.errors import ModelError
+from partdino.images.photos import find_photos
+from partdino.options import DECIDED_OPTIONS, RUNNING_OPTIONS, Options, validate
+from partdino.parts.model import PartModel
+from partdino.parts.model_file import load_model
+from partdino.runs.folder import CURVE_NAME, OutputFolder
+from partdino.runs.lock import lock_folder
+from partdino.runs.reporting import Reporter, RunLog, resumable
+from partdino.runs.resume import Existing
+from partdino.runs.run_record import run_document, write_run_tables
+from partdino.runs.shard import WHOLE
+from partdino.runs.steps.describe import check_any, describe, settle
+from partdino.runs.steps.fit import fit_store
+from partdino.runs.steps.label import finished_run, label
+from partdino.runs.store import Header, StoreWriter
+from partdino.runs.writers import write_parts_curve
+from partdino.version import __version__
+
+if TYPE_CHECKING:
+    from partdino.describe.features import Backbone
+
+
+@resumable()
+def segment(
+    inputs: Sequence[Path | str],
+    out: Path,
+    given: Mapping[str, Any],
+    reporter: Reporter,
+    model_file: Path | None = None,
+    existing: Existing = Existing.REFUSE,
+) -> dict[str, Any]:
+    """Segment the parts in all images and write every output format.
+
+    Parameters
+    ----------
+    inputs
+        Folders, image files, lists of paths and URLs; see `partdino.images.find_images`.
+    out
+        The output folder.
+    given
+        Option values by name; see `partdino.options.Options`.
+    reporter
+        Where to say what happens.
+    model_file
+        Label with this fitted model instead of fitting one.
+    existing
+        What to do if `out` holds results.
+
+    Returns
+    -------
+    dict
+        The content of `run.json`.
+
+    Raises
+    ------
+    PartDinoError
+        Nothing could be done at all. Single images that fail are booked in `failures.csv`.
+    """
+    start = time.perf_counter()
+    options, model = _options_and_model(given, model_file)
+    with lock_folder(out):
+        folder = OutputFolder(out, existing)
+        photos = find_photos(inputs, exclude=out)
+        backbone, options, notes = settle(options, reporter)
+        if model is not None:
+            model.check_backbone(backbone)
+        fingerprint = _fingerprint(options, backbone, model_file)
+        names = [photo.name for photo in photos]
+        if run := finished_run(folder, fingerprint, names, reporter):
+            return run
+        folder.begin(fingerprint)
+        log = RunLog(reporter)
+        header = Header.of(photos, options, backbone, notes, WHOLE)
+        with stage_workers(options.workers, options.engine, options.device) as pool:
+            writer = StoreWriter(folder.store, Existing.RESUME)
+            store = describe(photos, writer, header, backbone, options, pool, log)
+            check_any(store, out)
+            if model is None:
+                model = fit_store(store, options, log, pool)
+                write_parts_curve(out / CURVE_NAME, model.curve)
+            images = label(store, WHOLE, model, out, pool, log)
+        write_run_tables(out, header.options, model, images, log)
+        run = run_document(header, model, fingerprint, model_file, WHOLE, images, log, start)
+        folder.finish(run)
+    return run
+
+
+def _options_and_model(
+    given: Mapping[str, Any], model_file: Path | None
+) -> tuple[Options, PartModel | None]:
+    if model_file is None:
+        return validate(given), None
+    running = {name: value for name, value in given.items() if name in RUNNING_OPTIONS}
+    model = load_model(model_file, running)
+    for name, value in vars(validate({**model.options.options(), **given})).items():
+        settled = value == "auto" and name in DECIDED_OPTIONS
+        if name in given and value != getattr(model.options, name) and not settled:
+            raise ModelError(
+                f"{model_file} was fitted with {name} {getattr(model.options, name)}, "
+                f"not {value}; leave it out or fit anew"
+            )
+    return model.options, model
+
+
+def _fingerprint(options: Options, backbone: Backbone, model_file: Path | None) -> dict[str, Any]:
+    values = options.options()
+    method = {name: value for name, value in values.items() if name not in RUNNING_OPTIONS}
+    sha256 = None if model_file is None else hashlib.sha256(model_file.read_bytes()).hexdigest()
+    return {
+        **method,
+        "masks": values["masks"],
+        "version": __version__,
+        "weights_sha256": backbone.weights.sha256,
+        "model_sha256": sha256,
+    }

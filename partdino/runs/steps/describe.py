@@ -1,0 +1,134 @@
+"""`partdino features`: photos to a feature store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from partdino.describe.placement import describe_images
+from partdino.describe.settling import load_resolved, resolve
+from partdino.describe.source import Source
+from partdino.describe.workers import stage_workers
+from partdino.engine.pool import Pool
+from partdino.errors import InputError
+from partdino.images.photos import Photo, find_photos
+from partdino.options import FITTING_OPTIONS, Options, validate
+from partdino.runs.lock import lock_folder
+from partdino.runs.reporting import Reporter, RunLog, resumable
+from partdino.runs.resume import Existing
+from partdino.runs.shard import WHOLE, Shard
+from partdino.runs.store import FeatureStore, Header, StoreWriter
+
+if TYPE_CHECKING:
+    from partdino.describe.features import Backbone
+
+
+@resumable()
+def make_store(
+    inputs: Sequence[Path | str],
+    out: Path,
+    given: Mapping[str, Any],
+    reporter: Reporter,
+    shard: Shard = WHOLE,
+    existing: Existing = Existing.REFUSE,
+) -> FeatureStore:
+    """Describe all images, or a shard of them, and store that.
+
+    Parameters
+    ----------
+    inputs
+        Folders, image files, lists of paths and URLs: for every shard the same.
+    out
+        The store.
+    given
+        Option values by name; those for fitting are left out of account.
+    reporter
+        Where to say what happens.
+    shard
+        Which share of the images is described.
+    existing
+        What to do if `out` holds a store.
+
+    Raises
+    ------
+    PartDinoError
+        Nothing could be done at all. Single images that fail are booked in the store.
+    """
+    options = validate(_without_fitting(given))
+    with lock_folder(out):
+        writer = StoreWriter(out, existing)
+        photos = find_photos(inputs, exclude=out)
+        backbone, options, notes = settle(options, reporter)
+        header = Header.of(photos, options, backbone, notes, shard)
+        with stage_workers(options.workers, options.engine, options.device) as pool:
+            store = describe(photos, writer, header, backbone, options, pool, RunLog(reporter))
+    if shard.count == 1:
+        check_any(store, out)
+    return store
+
+
+def settle(options: Options, reporter: Reporter) -> tuple[Backbone, Options, list[str]]:
+    """Settle every "auto", say what was chosen, and load the backbone."""
+    options, notes = resolve(options)
+    for note in notes:
+        reporter.say(note)
+    backbone, options = load_resolved(options)
+    return backbone, options, notes
+
+
+def describe(
+    photos: Sequence[Photo],
+    writer: StoreWriter,
+    header: Header,
+    backbone: Backbone,
+    options: Options,
+    pool: Pool | None,
+    log: RunLog,
+) -> FeatureStore:
+    """Describe what a store lacks and return the store.
+
+    Parameters
+    ----------
+    photos
+        The collection, of all shards.
+    writer, header
+        Of the store.
+    backbone, options
+        See `describe_images`.
+    pool
+        Worker processes, or None.
+    log
+        Where failures are booked.
+    """
+    missing = writer.begin(photos, header)
+    if writer.dropped:
+        log.reporter.warn(f"{writer.dropped} images are not in INPUT any more: they are left out")
+    total = len(header.share(photos))
+    if len(missing) < total:
+        log.reporter.say(f"Resuming: {total - len(missing)} images are described already.")
+    sources = (Source(photo.name, photo.path) for _, photo in missing)
+    outcomes = describe_images(sources, backbone, options, pool)
+    with log.progress("features", total, total - len(missing)) as advance:
+        for (block, photo), outcome in zip(missing, outcomes, strict=True):
+            if log.note(outcome):
+                writer.add(block, photo, outcome.value)
+            else:
+                writer.fail(block, photo, outcome.failure)
+            advance(outcome.seconds)
+    return writer.finish()
+
+
+def check_any(store: FeatureStore, out: Path) -> None:
+    """Raise `InputError` where a store holds nothing but failures; they are listed in `out`."""
+    if not store.keys:
+        store.write_failures(out)
+        first = store.images[0]
+        raise InputError(
+            f"none of the {len(store.images)} images could be read ({out / 'failures.csv'}); "
+            f"the first: {first.name}: {first.failure}"
+        )
+
+
+def _without_fitting(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name not in FITTING_OPTIONS}

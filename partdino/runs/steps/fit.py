@@ -1,0 +1,107 @@
+"""`partdino fit`: a feature store to a fitted model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from partdino.describe.settling import resolve_device
+from partdino.describe.workers import stage_workers
+from partdino.engine.pool import Pool
+from partdino.errors import ConfigError, OutputError
+from partdino.files import check_writable, remove
+from partdino.options import FITTING_OPTIONS, OPTION_NAMES, Options, refuse_unknown, validate
+from partdino.parts.fitting import fit_model
+from partdino.parts.model import PartModel
+from partdino.parts.model_file import save_model
+from partdino.runs.reporting import Reporter, RunLog
+from partdino.runs.store import FeatureStore, Header, open_stores
+from partdino.runs.writers import curve_files, write_parts_curve
+
+
+def make_model(
+    stores: Sequence[Path],
+    out: Path,
+    given: Mapping[str, Any],
+    reporter: Reporter,
+    overwrite: bool = False,
+) -> PartModel:
+    """Fit the parts of a store and write the model.
+
+    Parameters
+    ----------
+    stores
+        The store, or those of all shards.
+    out
+        The model file. The curve that a range of parts is chosen by lies beside it.
+    given
+        Values of `FITTING_OPTIONS`, the device, workers and engine by name; others are left out of
+        account.
+    reporter
+        Where to say what happens.
+    overwrite
+        Whether a file in the way is replaced.
+
+    Raises
+    ------
+    PartDinoError
+        There is no model.
+    """
+    header = Header.read(stores[0])
+    options = _options(header, given)
+    curve = out.with_name(f"{out.stem}_curve")
+    for file in (out, *curve_files(curve)):
+        if file.is_dir():
+            raise OutputError(f"{file} is a folder; name a file, as in {file}/parts.safetensors")
+        if file.exists() and not overwrite:
+            raise OutputError(f"{file} exists; pass --overwrite to replace it, or another --out")
+    check_writable(out.parent)
+    if options.device != "cpu":
+        from partdino.engine.devices import usable_device
+
+        usable_device(options.device)
+    workers = options.workers if options.fit_on == "all" else 0
+    with stage_workers(workers, options.engine, options.device) as pool:
+        model = fit_store(open_stores(stores), options, RunLog(reporter), pool)
+    for file in curve_files(curve):  # of the model that is replaced
+        remove(file)
+    save_model(model, out)
+    write_parts_curve(curve, model.curve)
+    return model
+
+
+def fit_store(store: FeatureStore, options: Options, log: RunLog, pool: Pool | None) -> PartModel:
+    """Fit the parts of a store; see `partdino.parts.fitting.fit_models`."""
+    start = time.perf_counter()
+    model = fit_model(store, store.keys, options, store.header.weights["sha256"], pool)
+    log.seconds["fit"] = time.perf_counter() - start
+    found = len(model.parts)
+    if found < model.options.parts:
+        log.reporter.warn(
+            f"there are only {found} distinct foreground cells for {model.options.parts} parts"
+        )
+    if model.curve is not None:
+        log.reporter.say(f"Parts: {model.curve.best}, the best of {model.curve.span}.")
+        for doubt in model.curve.doubts:
+            log.reporter.warn(doubt)
+    return model
+
+
+def _options(header: Header, given: Mapping[str, Any]) -> Options:
+    refuse_unknown(given, OPTION_NAMES, "options")
+    values = {name: value for name, value in given.items() if name in FITTING_OPTIONS}
+    own = "masks" if header.options["masks"] else None
+    if (asked := values.get("foreground", own)) != own and "masks" in (asked, own):
+        raise ConfigError(
+            f"--foreground {asked}: masks are read by partdino features --masks, "
+            f"and these features were made {'with' if own else 'without'} them"
+        )
+    if own:
+        values["foreground"] = own
+    # Those of the features may be of another machine.
+    values["device"] = resolve_device(given.get("device", "auto"))
+    values["workers"] = given.get("workers", "auto")
+    values["engine"] = given.get("engine", "local")
+    return validate({**header.options, **values})

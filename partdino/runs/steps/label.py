@@ -1,0 +1,274 @@
+"""`partdino label`: a feature store and a model to an output folder."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from partdino.describe.workers import stage_workers
+from partdino.engine.outcomes import Outcome, run_stage
+from partdino.engine.pool import Pool
+from partdino.errors import InputError, ModelError, OutputError, OutputNameError
+from partdino.files import remove
+from partdino.images import read_image
+from partdino.options import FITTING_OPTIONS, RUNNING_OPTIONS
+from partdino.parts.labelling import label_image
+from partdino.parts.model import PartModel
+from partdino.parts.model_file import load_model, save_model
+from partdino.parts.result import PartSegmentation
+from partdino.runs.folder import MODEL_FILE, PER_IMAGE, RESULTS_FILE, OutputFolder
+from partdino.runs.lock import lock_folder
+from partdino.runs.reporting import Reporter, RunLog, resumable
+from partdino.runs.result_log import Recorded, ResultLog, read_results, results_head
+from partdino.runs.resume import Existing
+from partdino.runs.run_record import run_document, write_run_tables
+from partdino.runs.shard import WHOLE, Shard
+from partdino.runs.store import FeatureStore, StoredImage, open_stores
+from partdino.runs.store.blocks import verify
+from partdino.runs.writers import OutputWriters
+
+_PHOTO_PIXELS = 1600 * 1600  # what overlays and contact sheets are drawn on
+
+
+@resumable()
+def label_stores(
+    stores: Sequence[Path],
+    out: Path,
+    model_file: Path,
+    reporter: Reporter,
+    shard: Shard = WHOLE,
+    existing: Existing = Existing.REFUSE,
+    workers: int | Literal["auto"] = "auto",
+    engine: Literal["local", "ray"] = "local",
+) -> dict[str, Any]:
+    """Label the images of a store and write every output format.
+
+    Parameters
+    ----------
+    stores
+        The store, or those of all shards.
+    out
+        The output folder.
+    model_file
+        The fitted model.
+    reporter
+        Where to say what happens.
+    shard
+        Which share of the images is labelled.
+    existing
+        What to do if `out` holds results.
+    workers, engine
+        Processes beside this one, and where they run; see `stage_workers`.
+
+    Returns
+    -------
+    dict
+        The content of `run.json`.
+
+    Raises
+    ------
+    PartDinoError
+        Nothing could be done at all. Single images that fail are booked in `failures.csv`.
+    """
+    start = time.perf_counter()
+    store = open_stores(stores)
+    masks = store.header.options["masks"]
+    model = load_model(model_file, {"masks": masks} if masks else {})
+    _check_model(model_file, model, store)
+    fingerprint = {
+        **{name: getattr(model.options, name) for name in FITTING_OPTIONS},
+        **store.header.identity,
+        "model_sha256": hashlib.sha256(model_file.read_bytes()).hexdigest(),
+        "shard": str(shard),
+    }
+    with lock_folder(out):
+        folder = OutputFolder(out, existing)
+        names = [image.name for image in shard.share(store.images)]
+        if run := finished_run(folder, fingerprint, names, reporter):
+            return run
+        folder.begin(fingerprint)
+        log = RunLog(reporter)
+        with stage_workers(workers, engine) as pool:
+            images = label(store, shard, model, out, pool, log)
+        write_run_tables(out, store.header.options, model, images, log)
+        run = run_document(store.header, model, fingerprint, model_file, shard, images, log, start)
+        folder.finish(run)
+    return run
+
+
+def finished_run(
+    folder: OutputFolder, fingerprint: dict[str, Any], names: Sequence[str], reporter: Reporter
+) -> dict[str, Any] | None:
+    """Return the `run.json` of a run that is resumed but has nothing left to do, else None.
+
+    Raises
+    ------
+    OutputError
+        The run was another one, or of other images than those of these names.
+    """
+    run = folder.finished(fingerprint)
+    if run is None:
+        return None
+    if [result.name for result in read_results(folder.path / RESULTS_FILE)] != list(names):
+        raise OutputError(
+            f"{folder.path} holds a finished run of other images; pass --overwrite to replace it "
+            "or another --out"
+        )
+    reporter.say(f"{folder.path} holds this run, finished: nothing is left to do.")
+    return run
+
+
+def label(
+    store: FeatureStore,
+    shard: Shard,
+    model: PartModel,
+    out: Path,
+    pool: Pool | None,
+    log: RunLog,
+) -> list[str]:
+    """Label a share of a store's images, all but those that an earlier run has labelled.
+
+    Parameters
+    ----------
+    store, shard
+        The images, and which share of them.
+    model
+        Fitted with the options and weights of the store.
+    out
+        The output folder.
+    pool
+        Worker processes, or None.
+    log
+        Where failures are booked.
+
+    Returns
+    -------
+    list of str
+        The names of the share's images.
+    """
+    save_model(model, out / MODEL_FILE)
+    images = shard.share(store.images)
+    results = ResultLog(out, results_head(store, out / MODEL_FILE, shard))
+    done = results.begin()
+    if not done:
+        for name in PER_IMAGE[1:]:
+            remove(out / name)
+    writers = OutputWriters(out)
+    with log.progress("labels", len(images), done) as advance:
+        recall_results(partial(results.read, done), out, writers, pool, log)
+        outcomes = (Outcome(i.name, i, i.failure) for i in _verified(images[done:]))
+        outcomes = run_stage("label", partial(_label, model=model), outcomes, pool)
+        for image, outcome in zip(images[done:], outcomes, strict=True):
+            results.append(_write(image, outcome, writers, log))
+            advance(outcome.seconds)
+    writers.close()
+    warn_of_odd(log)
+    return [image.name for image in images]
+
+
+def recall_results(
+    read: Callable[[], Iterator[Recorded]],
+    out: Path,
+    writers: OutputWriters,
+    pool: Pool | None,
+    log: RunLog,
+) -> None:
+    """Give the results of an earlier run to the files that cover the whole run.
+
+    Parameters
+    ----------
+    read
+        Returns the results, from the first one, whenever it is called.
+    out
+        Where the label maps are.
+    writers, log
+        What takes the results.
+    pool
+        Worker processes, or None.
+
+    Raises
+    ------
+    OutputError
+        A label map is missing or damaged.
+    """
+    outcomes = (Outcome(result.name, result, result.failure) for result in read())
+    outcomes = run_stage("recall", partial(Recorded.recall, out=out.absolute()), outcomes, pool)
+    for recorded, outcome in zip(read(), outcomes, strict=True):
+        if outcome.failure != recorded.failure:
+            raise OutputError(f"{out / 'labels'}: {outcome.failure}; label with --overwrite")
+        if log.note(outcome):
+            writers.recall(outcome.value, partial(_read_photo, recorded.photo))
+            _book(recorded, log)
+
+
+def warn_of_odd(log: RunLog) -> None:
+    """Say in one line each which images have no foreground, and which no photo any more."""
+    for names, problem in (
+        (log.without_foreground, "no foreground in {} images (run.json): {}"),
+        (log.without_photo, "{} photos cannot be read any more, so they have no overlay: {}"),
+    ):
+        if names:
+            more = ", ..." if len(names) > 3 else ""
+            log.reporter.warn(problem.format(len(names), ", ".join(names[:3]) + more))
+
+
+def _check_model(model_file: Path, model: PartModel, store: FeatureStore) -> None:
+    header = store.header
+    if model.weights_sha256 != header.weights["sha256"]:
+        raise ModelError(f"{model_file} was fitted to features of other weights than the store's")
+    for name, value in header.options.items():
+        fitted = model.options.options()[name]
+        if name not in RUNNING_OPTIONS and fitted != value:
+            raise ModelError(
+                f"{model_file} was fitted with {name} {fitted}, and the store was made with {value}"
+            )
+
+
+def _verified(images: Sequence[StoredImage]) -> Iterator[StoredImage]:
+    """Yield images, their blocks checked: a damaged block ends the run, not the image alone."""
+    for image in images:
+        verify(image.block)
+        yield image
+
+
+def _label(image: StoredImage, model: PartModel) -> tuple[PartSegmentation, np.ndarray | None]:
+    return label_image(image.name, image.read(), model), _read_photo(image.photo)
+
+
+def _read_photo(path: Path | str) -> np.ndarray | None:
+    try:
+        return read_image(path, max_pixels=_PHOTO_PIXELS).pixels
+    except InputError:
+        return None
+
+
+def _write(image: StoredImage, outcome: Outcome, writers: OutputWriters, log: RunLog) -> Recorded:
+    """Write an image's files; return what is recorded of it."""
+    failure = outcome.failure
+    if log.note(outcome):
+        start = time.perf_counter()
+        result, photo = outcome.value
+        try:
+            writers.add(result, photo)
+        except OutputNameError as error:  # this image's alone: any other error ends the run
+            failure = str(error)
+            log.fail(image.name, failure)
+        log.seconds["write"] += time.perf_counter() - start
+    if failure is not None:
+        return Recorded(image.name, str(image.photo), failure)
+    recorded = Recorded.of(result, image.photo, photo is not None)
+    _book(recorded, log)
+    return recorded
+
+
+def _book(recorded: Recorded, log: RunLog) -> None:
+    if not recorded.foreground_found:
+        log.without_foreground.append(recorded.name)
+    if not recorded.photo_found:
+        log.without_photo.append(recorded.name)

@@ -1,0 +1,153 @@
+"""`partdino merge`: the shards of a run to what a single run would have made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from partdino.describe.workers import stage_workers
+from partdino.engine.pool import Pool
+from partdino.errors import OutputError, StoreError
+from partdino.files import link, whole_folder, write_json
+from partdino.runs.folder import (
+    CONFIG_FILE,
+    MODEL_FILE,
+    PER_IMAGE,
+    PER_RUN,
+    RESULTS_FILE,
+    RUN_FILE,
+    is_unfinished,
+    read_run,
+)
+from partdino.runs.reporting import Reporter, RunLog
+from partdino.runs.result_log import merge_results, read_head, read_results
+from partdino.runs.resume import contents
+from partdino.runs.run_record import run_counts
+from partdino.runs.shard import WHOLE, Shard, check_complete
+from partdino.runs.steps.label import recall_results, warn_of_odd
+from partdino.runs.store import merge_stores
+from partdino.runs.store.header import STORE_FILES, is_store
+from partdino.runs.writers import OutputWriters, write_failures
+
+
+def merge(
+    out: Path,
+    shards: Sequence[Path],
+    reporter: Reporter,
+    overwrite: bool = False,
+    workers: int | Literal["auto"] = "auto",
+) -> tuple[int, int]:
+    """Merge feature stores, or output folders of `partdino label`.
+
+    Parameters
+    ----------
+    out
+        Where the whole goes.
+    shards
+        All shards, in any order. They stay as they are; what is equal in both is stored once where
+        the disk has links.
+    reporter
+        Where to say what happens.
+    overwrite
+        Whether a store or an output folder in the way is replaced.
+    workers
+        Processes beside this one.
+
+    Returns
+    -------
+    images, failed
+        How many there are, and how many of them failed.
+
+    Raises
+    ------
+    PartDinoError
+        The shards are not all those of one run, one is damaged, or `out` cannot be written. What
+        was in `out` stays.
+    """
+    _check_out(out, overwrite)
+    if out.resolve() in [shard.resolve() for shard in shards]:
+        raise OutputError(f"{out} is one of the shards; choose another folder for the whole")
+    if is_store(shards[0]):
+        store = merge_stores(out, shards)
+        return len(store.images), len(store.images) - len(store.keys)
+    folders = _in_order(shards)
+    log = RunLog(reporter)
+    with stage_workers(workers) as pool:
+        images = _merge_outputs(out, folders, pool, log)
+    return images, len(log.failures)
+
+
+def _check_out(out: Path, overwrite: bool) -> None:
+    names = contents(out)
+    if names - {*STORE_FILES, *PER_RUN, *PER_IMAGE}:  # the whole folder is replaced
+        raise OutputError(f"{out} holds files of something else; choose another name")
+    if names and not overwrite:
+        raise OutputError(f"{out} holds results; pass --overwrite to replace them")
+
+
+def _in_order(folders: Sequence[Path]) -> list[Path]:
+    """Return the output folders in the order of their shards, if they belong together."""
+    heads = []
+    for folder in folders:
+        run = read_run(folder)
+        if is_unfinished(folder) or "shard" not in run:
+            raise StoreError(
+                f"{folder} is neither a feature store nor a finished output of partdino label"
+            )
+        for name in (MODEL_FILE, CONFIG_FILE):
+            if not (folder / name).is_file():
+                raise StoreError(
+                    f"{folder / name} is missing; label this shard again with --overwrite"
+                )
+        heads.append(read_head(folder / RESULTS_FILE))
+        listed = sum(1 for _ in read_results(folder / RESULTS_FILE))
+        if listed != (images := run["counts"]["images"]):
+            raise StoreError(
+                f"{folder / RESULTS_FILE} lists {listed} of {images} images; "
+                "label this shard again with --overwrite"
+            )
+    for folder, head in zip(folders, heads, strict=True):
+        for name, value in head.items():
+            if name != "shard" and value != heads[0][name]:
+                raise StoreError(
+                    f"{folders[0]} and {folder} are not shards of one run: they have another {name}"
+                )
+    numbered = [(f, Shard.parse(head["shard"])) for f, head in zip(folders, heads, strict=True)]
+    check_complete((str(folder), shard) for folder, shard in numbered)
+    return [folder for folder, _ in sorted(numbered, key=lambda pair: pair[1].number)]
+
+
+def _merge_outputs(out: Path, folders: Sequence[Path], pool: Pool | None, log: RunLog) -> int:
+    with whole_folder(out) as new:
+        merge_results(new / RESULTS_FILE, [folder / RESULTS_FILE for folder in folders])
+        for folder in folders:
+            for kind in PER_IMAGE[1:]:
+                for file in (path for path in (folder / kind).rglob("*") if path.is_file()):
+                    link(file, new / file.relative_to(folder))
+        for name in (MODEL_FILE, CONFIG_FILE):
+            link(folders[0] / name, new / name)
+        writers = OutputWriters(new)
+        recall_results(partial(read_results, new / RESULTS_FILE), new, writers, pool, log)
+        writers.close()
+        write_failures(new, log.failures.items())
+        images = [result.name for result in read_results(new / RESULTS_FILE)]
+        write_json(new / RUN_FILE, _run([read_run(folder) for folder in folders], images, log))
+    warn_of_odd(log)
+    return len(images)
+
+
+def _run(runs: Sequence[dict[str, Any]], images: Sequence[str], log: RunLog) -> dict[str, Any]:
+    """Return the `run.json` of the whole from those of the shards."""
+    shard = str(WHOLE)
+    seconds = sum((Counter(run["seconds"]) for run in runs), Counter())
+    return {
+        **runs[0],
+        "fingerprint": {**runs[0]["fingerprint"], "shard": shard},
+        "shard": shard,
+        **run_counts(images, log),
+        "seconds": dict(seconds),
+        "seconds_total": sum(run["seconds_total"] for run in runs),
+    }

@@ -1,0 +1,161 @@
+"""One file of a store: the descriptions of some consecutive images, and what says that it is whole.
+
+The JSON file is written last: a block without it isn't there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from partdino.describe.description import ImageDescription
+from partdino.errors import StoreError
+from partdino.files import write_bytes, write_json
+from partdino.images.photos import Photo
+from partdino.images.remote import as_location
+from partdino.runs.store.columns import Arrays, from_arrays
+
+
+@dataclass(frozen=True)
+class StoredImage:
+    """An image of a store.
+
+    Attributes
+    ----------
+    name, key, photo
+        As `Photo`: `photo` is its path or URL.
+    failure
+        Why it has no description, or None.
+    block
+        The safetensors file that holds the description.
+    position
+        Its number in that file.
+    """
+
+    name: str
+    key: str
+    photo: Path | str
+    failure: str | None
+    block: Path
+    position: int
+
+    def read(self, pixels: bool = True) -> ImageDescription:
+        """Return the description, or that without what only labelling needs."""
+        from safetensors import safe_open
+
+        prefix = f"{self.position}/"
+        with safe_open(self.block, framework="numpy") as file:
+            names = [n.removeprefix(prefix) for n in file.keys() if n.startswith(prefix)]  # noqa: SIM118
+            return from_arrays(names, lambda name: file.get_tensor(prefix + name), pixels)
+
+    def read_arrays(self) -> dict[str, Any]:
+        """Return the arrays that stand for the description."""
+        from safetensors import safe_open
+
+        prefix = f"{self.position}/"
+        with safe_open(self.block, framework="numpy") as file:
+            names = [name for name in file.keys() if name.startswith(prefix)]  # noqa: SIM118
+            return {name.removeprefix(prefix): file.get_tensor(name) for name in names}
+
+
+def block_path(folder: Path, number: int) -> Path:
+    """Return where the block of that number lies in a store."""
+    return folder / "blocks" / f"{number:06}.safetensors"
+
+
+def index_path(block: Path) -> Path:
+    """Return where the images of a block are listed."""
+    return block.with_suffix(".json")
+
+
+def write_block(
+    path: Path,
+    photos: Sequence[Photo],
+    descriptions: Mapping[str, Arrays],
+    failures: Mapping[str, str],
+) -> None:
+    """Write a block, atomically; raises `OutputError`.
+
+    Parameters
+    ----------
+    path
+        From `block_path`.
+    photos
+        In their order.
+    descriptions, failures
+        By key: each photo is in one of them.
+    """
+    from safetensors.numpy import save
+
+    arrays, images = {}, []
+    for position, photo in enumerate(photos):
+        image = {"name": photo.name, "key": photo.key, "photo": str(photo.path)}
+        if photo.key in failures:
+            image["failure"] = failures[photo.key]
+        else:
+            for name, array in descriptions[photo.key].items():
+                arrays[f"{position}/{name}"] = array
+        images.append(image)
+    content = save(arrays)
+    write_bytes(path, content)
+    digest = hashlib.sha256(content).hexdigest()
+    write_json(index_path(path), {"sha256": digest, "bytes": len(content), "images": images})
+
+
+def read_index(path: Path) -> list[StoredImage]:
+    """Return the images of a block.
+
+    Raises
+    ------
+    StoreError
+        The block is incomplete, or its size is not what was written.
+    """
+    index = _index(path)
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise _damaged(path, error.strerror) from error
+    if size != index["bytes"]:
+        raise _damaged(path, f"it has {size} bytes instead of {index['bytes']}")
+    return [
+        StoredImage(
+            *(image["name"], image["key"], as_location(image["photo"]), image.get("failure")),
+            *(path, position),
+        )
+        for position, image in enumerate(index["images"])
+    ]
+
+
+@lru_cache(maxsize=4096)
+def verify(path: Path) -> None:
+    """Check that a block is what was written, once a process; raises `StoreError`."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as stream:
+            while chunk := stream.read(1 << 20):
+                digest.update(chunk)
+    except OSError as error:
+        raise _damaged(path, error.strerror) from error
+    if digest.hexdigest() != _index(path)["sha256"]:
+        raise _damaged(path, "its sha256 is not what was written")
+
+
+def _index(path: Path) -> dict[str, Any]:
+    try:
+        index = json.loads(index_path(path).read_bytes())
+        return {key: index[key] for key in ("sha256", "bytes", "images")}
+    except OSError as error:
+        raise _damaged(index_path(path), error.strerror) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise _damaged(index_path(path), "it is not the list of a block's images") from error
+
+
+def _damaged(path: Path, reason: str | None) -> StoreError:
+    return StoreError(
+        f"{path} is damaged: {reason}; delete it and go on with partdino features --resume"
+    )

@@ -1,0 +1,173 @@
+"""`store.json`: how a store was made, and which part of the collection it holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from annotated_types import Interval
+
+from partdino.errors import ConfigError, StoreError
+from partdino.files import write_json
+from partdino.images.photos import Photo
+from partdino.options import FITTING_OPTIONS, OPTION_NAMES, RUNNING_OPTIONS, Options, convert
+from partdino.runs.shard import WHOLE, Shard
+from partdino.version import __version__
+
+if TYPE_CHECKING:
+    from partdino.describe.features import Backbone
+
+SCHEMA = 1
+_FORMAT = "partdino feature store"
+_FILE = "store.json"
+STORE_FILES = (_FILE, "blocks", "journal", "failures.csv")
+_MOST_IN_BLOCK = 32  # bounds the memory of making a block
+_BLOCKS = 64  # that a small collection has, to be cut into even shards
+
+
+@dataclass(frozen=True)
+class Header:
+    """How a store was made.
+
+    Attributes
+    ----------
+    version
+        Of Part-DINO.
+    options
+        Every option but `FITTING_OPTIONS`, resolved.
+    weights
+        Name, source and sha256 of the backbone.
+    notes
+        What was chosen for "auto", in words.
+    images
+        Number of images in the collection, of all shards.
+    names_sha256
+        Hash of their names, one a line.
+    block_size
+        Images in a block; the last one may have fewer.
+    shard
+        Which blocks are here.
+    """
+
+    version: str
+    options: dict[str, Any]
+    weights: dict[str, str]
+    notes: list[str]
+    images: Annotated[int, Interval(ge=1)]
+    names_sha256: str
+    block_size: Annotated[int, Interval(ge=1)]
+    shard: Shard
+
+    @classmethod
+    def of(
+        cls,
+        photos: Sequence[Photo],
+        options: Options,
+        backbone: Backbone,
+        notes: Sequence[str],
+        shard: Shard,
+    ) -> Header:
+        """Describe the store of a collection; `options` are resolved, `photos` those of all shards.
+
+        The size of blocks depends on the collection alone, so that shards have the blocks of a
+        single run.
+        """
+        values = options.options()
+        names = "".join(f"{photo.name}\n" for photo in photos)
+        return cls(
+            version=__version__,
+            options={name: v for name, v in values.items() if name not in FITTING_OPTIONS},
+            weights={
+                "backbone": backbone.name,
+                "source": backbone.weights.source,
+                "sha256": backbone.weights.sha256,
+            },
+            notes=list(notes),
+            images=len(photos),
+            names_sha256=hashlib.sha256(names.encode()).hexdigest(),
+            block_size=min(max(len(photos) // _BLOCKS, 1), _MOST_IN_BLOCK),
+            shard=shard,
+        )
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that decides the descriptions except the images."""
+        method = {k: v for k, v in self.options.items() if k not in RUNNING_OPTIONS}
+        return {
+            **method,
+            "masks": self.options["masks"],
+            "version": self.version,
+            "weights_sha256": self.weights["sha256"],
+        }
+
+    @property
+    def collection(self) -> dict[str, Any]:
+        """All that shards of one run have in common."""
+        names = ("images", "names_sha256", "block_size")
+        return {**self.identity, **{name: getattr(self, name) for name in names}}
+
+    @property
+    def blocks(self) -> range:
+        """The numbers of the blocks that are here."""
+        return self.shard.share(range(-(-self.images // self.block_size)))
+
+    def share(self, photos: Sequence[Photo]) -> Sequence[Photo]:
+        """Return the photos of the collection that are here."""
+        return photos[self.blocks.start * self.block_size : self.blocks.stop * self.block_size]
+
+    def whole(self) -> Header:
+        """Return the header of the store that holds all shards."""
+        return replace(self, shard=WHOLE)
+
+    def write(self, folder: Path) -> None:
+        """Write the file, atomically; raises `OutputError`."""
+        document = {**asdict(self), "shard": str(self.shard)}
+        write_json(folder / _FILE, {"format": _FORMAT, "schema": SCHEMA, **document})
+
+    @classmethod
+    def read(cls, folder: Path) -> Header:
+        """Read the file; raises `StoreError`."""
+        try:
+            document = json.loads((folder / _FILE).read_bytes())
+            if document.pop("format") != _FORMAT:
+                raise ValueError
+            schema, version = document.pop("schema"), document["version"]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise StoreError(
+                f"{folder} is not a feature store; make one with partdino features"
+            ) from error
+        if schema != SCHEMA:
+            raise StoreError(
+                f"{folder} was made by Part-DINO {version} (schema {schema}, here {SCHEMA}); "
+                "make it anew with partdino features --overwrite"
+            )
+        try:
+            return cls._checked(document)
+        except (KeyError, TypeError, ConfigError) as error:
+            raise StoreError(
+                f"{folder / _FILE} is not what Part-DINO {__version__} writes (it says that "
+                f"{version} wrote it); make the store anew"
+            ) from error
+
+    @classmethod
+    def _checked(cls, document: dict[str, Any]) -> Header:
+        shard = Shard.parse(document["shard"])
+        header = convert(cls, {**document, "shard": shard}, _FILE)
+        convert(Options, header.options, _FILE)
+        for values, names in (
+            (document, [field.name for field in fields(cls)]),
+            (header.options, set(OPTION_NAMES) - set(FITTING_OPTIONS)),
+            (header.weights, ("backbone", "source", "sha256")),
+        ):
+            if set(values) != set(names):
+                raise KeyError
+        return header
+
+
+def is_store(folder: Path) -> bool:
+    """Return whether a folder holds a feature store, finished or not."""
+    return (folder / _FILE).is_file()

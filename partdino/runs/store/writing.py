@@ -1,0 +1,202 @@
+"""Writing a feature store, so that it can be killed at any moment and go on where it was."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from partdino.describe.description import ImageDescription
+from partdino.errors import OutputError, StoreError
+from partdino.files import remove
+from partdino.images.photos import Photo
+from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents
+from partdino.runs.store.blocks import (
+    StoredImage,
+    block_path,
+    index_path,
+    read_index,
+    verify,
+    write_block,
+)
+from partdino.runs.store.descriptions import DescriptionStore
+from partdino.runs.store.header import Header, is_store
+from partdino.runs.store.reading import FeatureStore, read_store
+
+
+class StoreWriter:
+    """Fills the store of a collection, or of a shard of it.
+
+    An image goes to the journal, a file of its own, as soon as it is described, and from there into
+    its block when that is full. So no more is lost than what is not described yet.
+
+    Parameters
+    ----------
+    folder
+        The store, in a folder that `partdino.runs.lock` holds for this run; made by `begin`.
+    existing
+        What to do if it holds one already.
+
+    Raises
+    ------
+    OutputError
+        It holds a store and `existing` is "refuse", or something else.
+
+    Attributes
+    ----------
+    dropped
+        How many images the store to resume had that the collection has not; known after `begin`.
+    """
+
+    def __init__(self, folder: Path, existing: Existing) -> None:
+        self.folder = folder
+        self._existing = existing
+        self._journal = DescriptionStore(folder / "journal")
+        self._photos: dict[int, Sequence[Photo]] = {}  # of the blocks that are to be made
+        self._waiting: dict[int, int] = {}  # how many of theirs are not settled yet
+        self._failures: dict[str, str] = {}
+        self.dropped = 0
+        self._check_contents()
+
+    def begin(self, photos: Sequence[Photo], header: Header) -> list[tuple[int, Photo]]:
+        """Keep what can be kept of the store that is resumed, and clear the rest.
+
+        Parameters
+        ----------
+        photos
+            The collection, of all shards.
+        header
+            Of the store.
+
+        Returns
+        -------
+        list of (int, Photo)
+            The photos of this shard that are to be described, each with the number of its block.
+            `add` or `fail` each.
+
+        Raises
+        ------
+        OutputError
+            The store to resume was made with other options or of other photos, or old files cannot
+            be removed.
+        StoreError
+            It is of another version, or damaged.
+        """
+        self._clear(header)
+        self._check_photos(photos)
+        size = header.block_size
+        planned = {n: photos[n * size : (n + 1) * size] for n in header.blocks}
+        kept = self._keep(planned)
+        header.write(self.folder)
+        missing = []
+        for number in (number for number in planned if number not in kept):
+            self._photos[number] = planned[number]
+            new = [photo for photo in planned[number] if photo.key not in self._journal]
+            self._waiting[number] = len(new)
+            missing += [(number, photo) for photo in new]
+            if not new:
+                self._seal(number)
+        return missing
+
+    def add(self, number: int, photo: Photo, description: ImageDescription) -> None:
+        """Store what is known of a photo of a block; raises `OutputError`."""
+        self._journal.write(photo.key, description)
+        self._settle(number)
+
+    def fail(self, number: int, photo: Photo, reason: str) -> None:
+        """Store that a photo of a block cannot be described; raises `OutputError`."""
+        self._failures[photo.key] = reason
+        self._settle(number)
+
+    def finish(self) -> FeatureStore:
+        """Drop the journal and return what was written; raises `OutputError`."""
+        store = read_store(self.folder)
+        store.write_failures(self.folder)
+        shutil.rmtree(self._journal.folder, ignore_errors=True)
+        return store
+
+    def _check_contents(self) -> None:
+        occupied = contents(self.folder)
+        if occupied and not is_store(self.folder):
+            raise OutputError(f"{self.folder} holds files of something else; choose another --out")
+        if occupied and self._existing is Existing.REFUSE:
+            raise OutputError(
+                f"{self.folder} holds a feature store; pass --resume to go on with it, --overwrite "
+                "to start again, or another --out"
+            )
+
+    def _clear(self, header: Header) -> None:
+        if self._existing is Existing.RESUME and is_store(self.folder):
+            begun = Header.read(self.folder)
+            check_same(self.folder, begun.identity, header.identity)
+            if begun.shard != header.shard:
+                raise OutputError(
+                    f"{self.folder} was begun as shard {begun.shard}, not {header.shard}; "
+                    "choose another --out"
+                )
+        else:
+            remove(self.folder / "blocks")
+            remove(self._journal.folder)
+        for leftover in list(self.folder.rglob(LEFTOVERS)):
+            remove(leftover)
+
+    def _check_photos(self, photos: Sequence[Photo]) -> None:
+        names = {photo.name for photo in photos}
+        known = {image.name for _, images in self._blocks() for image in images}
+        self.dropped = len(known - names)
+        if known and self.dropped == len(known):
+            raise OutputError(
+                f"{self.folder} holds features of other photos, none of which is in INPUT; "
+                "resume with the same INPUT, or start again with --overwrite"
+            )
+
+    def _keep(self, planned: dict[int, Sequence[Photo]]) -> set[int]:
+        """Return the numbers of the planned blocks that are there; take the others apart."""
+        wanted = {photo.key for photos in planned.values() for photo in photos}
+        kept = set()
+        for number, images in self._blocks():
+            keys = [image.key for image in images if image.failure is None]
+            # Failed images are tried again: what was wrong may have been cured.
+            if number in planned and keys == [photo.key for photo in planned[number]]:
+                kept.add(number)
+            else:
+                self._take_apart(number, images, wanted)
+                self._remove_block(number)
+        return kept
+
+    def _blocks(self) -> Iterator[tuple[int, list[StoredImage]]]:
+        for path in sorted((self.folder / "blocks").glob("[0-9]*.json")):
+            number = int(path.stem)
+            try:
+                images = read_index(block_path(self.folder, number))
+            except StoreError:  # such as one that was deleted because it was damaged
+                self._remove_block(number)
+            else:
+                yield number, images
+
+    def _take_apart(self, number: int, images: Sequence[StoredImage], wanted: set[str]) -> None:
+        try:
+            verify(block_path(self.folder, number))
+        except StoreError:  # what is damaged must not get a new checksum
+            return
+        for image in images:
+            if image.failure is None and image.key in wanted and image.key not in self._journal:
+                self._journal.write_arrays(image.key, image.read_arrays())
+
+    def _remove_block(self, number: int) -> None:
+        path = block_path(self.folder, number)
+        remove(index_path(path))
+        remove(path)
+
+    def _settle(self, number: int) -> None:
+        self._waiting[number] -= 1
+        if self._waiting[number] == 0:
+            self._seal(number)
+
+    def _seal(self, number: int) -> None:
+        photos = self._photos.pop(number)
+        keys = [photo.key for photo in photos if photo.key not in self._failures]
+        descriptions = {key: self._journal.read_arrays(key) for key in keys}
+        write_block(block_path(self.folder, number), photos, descriptions, self._failures)
+        for key in keys:
+            self._journal.remove(key)

@@ -1,0 +1,80 @@
+"""The output folder: one class a format, all taking `partdino.parts.result.PartSegmentation`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from partdino.parts.result import PartSegmentation
+from partdino.runs.writers.coco import CocoWriter
+from partdino.runs.writers.contact_sheet import ContactSheetWriter
+from partdino.runs.writers.failures import write_failures
+from partdino.runs.writers.labels import LabelWriter
+from partdino.runs.writers.overlays import OverlayWriter
+from partdino.runs.writers.parts_curve import curve_files, write_parts_curve
+from partdino.runs.writers.parts_table import PartsTableWriter
+
+__all__ = [
+    "CocoWriter",
+    "ContactSheetWriter",
+    "LabelWriter",
+    "OutputWriters",
+    "OverlayWriter",
+    "PartsTableWriter",
+    "curve_files",
+    "write_failures",
+    "write_parts_curve",
+]
+
+
+class OutputWriters:
+    """Every format at once.
+
+    Files that cover a whole run appear at `close`, not before.
+
+    Parameters
+    ----------
+    out
+        The run's output folder.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self._labels = LabelWriter(out)
+        self._overlays = OverlayWriter(out)
+        self._coco = CocoWriter(out)
+        self._table = PartsTableWriter(out)
+        self._sheet = ContactSheetWriter(out)
+
+    def add(self, result: PartSegmentation, photo: np.ndarray | None) -> None:
+        """Take one image's result.
+
+        Parameters
+        ----------
+        result
+            The parts of the image.
+        photo
+            uint8 (h, w, 3) RGB, possibly decoded smaller than the label map. Without one there is
+            no overlay.
+
+        Raises
+        ------
+        OutputError
+            Something cannot be written.
+        """
+        self._labels.add(result)
+        if photo is not None:
+            self._overlays.add(result, photo)
+        self.recall(result, lambda: photo)
+
+    def recall(self, result: PartSegmentation, photo: Callable[[], np.ndarray | None]) -> None:
+        """Take a result whose own files are there; the photo is read only if it is needed."""
+        self._coco.add(result)
+        self._table.add(result)
+        self._sheet.add(result, photo)
+
+    def close(self) -> None:
+        """Finish the files that cover the run; raises `OutputError`."""
+        for writer in (self._coco, self._table, self._sheet):
+            writer.close()

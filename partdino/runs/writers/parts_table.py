@@ -1,0 +1,67 @@
+"""`parts.csv`: one row per image and part, for spreadsheets and statistics."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from partdino.files import atomic_path
+from partdino.parts.result import PartGeometry, PartSegmentation
+from partdino.runs.writers.spool import Spool
+
+HEADER = (
+    "image",
+    "part",
+    "area_fraction",
+    "centroid_x",
+    "centroid_y",
+    "box_x",
+    "box_y",
+    "box_width",
+    "box_height",
+    "mean_confidence",
+)
+
+
+class PartsTableWriter:
+    """Writes where every part lies, in pixels of the original image; absent parts have no row.
+
+    Parameters
+    ----------
+    out
+        The run's output folder.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self._path = out / "parts.csv"
+        self._rows = Spool(out)
+        self._rows.write(_csv_text([HEADER]))
+
+    def add(self, result: PartSegmentation) -> None:
+        """Append one image's rows; raises `OutputError`."""
+        self._rows.write(_csv_text([_row(result, geometry) for geometry in result.parts]))
+
+    def close(self) -> None:
+        """Write the file; raises `OutputError`."""
+        with atomic_path(self._path) as temporary, temporary.open("wb") as stream:
+            self._rows.move_to(stream)
+
+
+def _row(result: PartSegmentation, geometry: PartGeometry) -> tuple:
+    x, y = geometry.centroid
+    return (
+        result.name,
+        geometry.part,
+        f"{geometry.area / result.label_map.size:.6g}",
+        f"{x:.2f}",
+        f"{y:.2f}",
+        *geometry.box,
+        f"{result.confidence[geometry.part - 1]:.4f}",
+    )
+
+
+def _csv_text(rows: list[tuple]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
