@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -27,6 +28,28 @@ _NAME_ERRORS = (errno.ENAMETOOLONG, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR, e
 def cure(error: OSError, otherwise: str = "choose another --out") -> str:
     """Say what helps where something cannot be written."""
     return "free space and go on" if error.errno in _FULL else otherwise
+
+
+def file_sha256(path: Path) -> str:
+    """Hash a file, in bounded memory; raises `OSError`."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def file_version(path: Path) -> str:
+    """Name the version of a file by its size in bytes and the time of its last change, in ns.
+
+    As rsync and make do: a file is read only where it is needed, and nobody reads millions to see
+    whether any has changed. A missing file is a version, too.
+    """
+    try:
+        status = path.stat()
+    except OSError:
+        return "missing"
+    return f"{status.st_size} {status.st_mtime_ns}"
 
 
 @contextmanager

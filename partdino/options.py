@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from annotated_types import Interval
 
 from partdino.errors import ConfigError
+from partdino.method import DEFAULT_METHOD, Method
 from partdino.part_range import MOST_PARTS, parse_parts
 
 T = TypeVar("T")
@@ -125,6 +126,8 @@ class Options:
         "Where the workers run: local, or ray: on the Ray cluster that RAY_ADDRESS names or this "
         "machine is part of, else on Ray on this machine alone.",
     )
+    # No option of the command line: of the library, and of a configuration file.
+    numbers: Method = DEFAULT_METHOD
 
     @property
     def device_here(self) -> str:
@@ -132,12 +135,13 @@ class Options:
         return "cpu" if self.engine == "ray" else self.device
 
     def options(self) -> dict[str, Any]:
-        """Return every option as a value that JSON and YAML can hold."""
+        """Return every option as a value that JSON and YAML can hold; `numbers` are apart."""
         values = {name: getattr(self, name) for name in OPTION_NAMES}
         return {key: str(v) if isinstance(v, Path) else v for key, v in values.items()}
 
 
-OPTION_NAMES = tuple(f.name for f in fields(Options))
+NUMBERS = "numbers"  # the field that is no option
+OPTION_NAMES = tuple(f.name for f in fields(Options) if f.metadata)
 
 # What is asked of features that are there, not of the photos.
 FITTING_OPTIONS = ("parts", "seed", "fit_on", "foreground")
@@ -164,7 +168,7 @@ def validate(values: Mapping[str, Any], source: str = "options") -> Options:
     ConfigError
         A name is unknown, or a value has the wrong type or is out of range.
     """
-    refuse_unknown(values, OPTION_NAMES, source)
+    refuse_unknown(values, (*OPTION_NAMES, NUMBERS), source)
     checked = dict(values)
     if checked.get("masks") is not None:
         checked.setdefault("foreground", "masks")
@@ -197,6 +201,8 @@ def convert(kind: type[T], values: Mapping[str, Any], source: str) -> T:
         name = problem["loc"][0]
         # Of a number or a word, each has its own.
         reasons = [each["msg"] for each in (problem, *others) if each["loc"][0] == name]
+        if name == NUMBERS:
+            name, reasons = ".".join(map(str, problem["loc"][:2])), [problem["msg"]]
         reason = ", or ".join(text[0].lower() + text[1:] for text in dict.fromkeys(reasons))
         raise ConfigError(f"{source}: {name} is {problem['input']!r}: {reason}") from error
 

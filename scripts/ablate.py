@@ -1,8 +1,8 @@
 """What every step of the method is worth: prints the ablation table of the README.
 
 Each row changes one thing and leaves the rest as it ships; all data sets are scored, since a change
-that helps one often costs another. Images are described once for each kind of features, boundaries
-and regions, and kept in --cache; all other rows only cluster and score.
+that helps one often costs another. Images are described once for each kind of features, boundaries,
+regions and cells, and kept in --cache; all other rows only cluster and score.
 
     python scripts/ablate.py cub=CUB_200_2011 coco-parts=carparts coco-parts=faceparts --limit 100
 
@@ -12,23 +12,17 @@ Data sets with masks are fitted and scored on their labelled pixels.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
-
-import numpy as np
 
 from partdino.cli.console import Reporter
-from partdino.describe.description import ImageDescription
 from partdino.errors import PartDinoError
 from partdino.evaluation.benchmarks import BENCHMARKS
 from partdino.evaluation.eval_options import validate_evaluation
 from partdino.evaluation.pipeline import evaluate
 from partdino.files import write_csv
-from partdino.parts.foreground import pool_regions
 
 _COLUMNS = ("stage", "change", "data", "score", "mean", "spread")
 _SHOWN = ("nmi", "ari", "miou", "keypoint_regression")
@@ -44,26 +38,17 @@ class Row:
         What the table calls it.
     options
         Options of the evaluation or the method.
-    constants
-        New values of constants and functions of the package, by their full names.
+    numbers
+        Numbers of the method, see `partdino.method.Method`.
     """
 
     stage: str
     change: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    constants: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Mapping[str, Any] = field(default_factory=dict)
 
 
-def whole_regions(description: ImageDescription, foreground: np.ndarray) -> np.ndarray:
-    """Give every cell the mean feature of its region, instead of smoothing."""
-    return pool_regions(description)[0][description.regions].astype(np.float32)
-
-
-def _replaced(name: str, value: Callable) -> dict[str, Callable]:
-    return {f"partdino.{module}.{name}": value for module in ("fitting", "labelling")}
-
-
-_K_MEANS = {"partdino.parts.fitting.codebook_size": lambda num_parts: num_parts}
+_K_MEANS = {"codebook": 1, "codebook_per_part": 1, "codebook_runs": 10}
 ROWS = (
     Row("", "as it ships"),
     Row("", "patch baseline", {"method": ["patch"]}),
@@ -73,18 +58,18 @@ ROWS = (
     Row("boundaries", "none (felzenszwalb)", {"boundaries": "none", "regions": "felzenszwalb"}),
     Row("regions", "felzenszwalb", {"regions": "felzenszwalb", "boundaries": "hed"}),
     Row("regions", "slic", {"regions": "slic", "boundaries": "hed"}),
-    Row("pooling", "whole regions, no cells", {}, _replaced("smooth_cells", whole_regions)),
-    Row("pooling", "cells, not smoothed", {}, {"partdino.parts.smoothing.REACH": 0.0}),
-    Row("pooling", "smoothed, blind to boundaries", {}, {"partdino.parts.smoothing.STRENGTH": 1e9}),
-    Row("pooling", "reach / 4", {}, {"partdino.parts.smoothing.REACH": 10.0}),
-    Row("pooling", "reach x 4", {}, {"partdino.parts.smoothing.REACH": 160.0}),
+    Row("cells", "whole regions, no cells", {}, {"lattice": 1, "reach": 0.0}),
+    Row("pooling", "cells, not smoothed", {}, {"reach": 0.0}),
+    Row("pooling", "smoothed, blind to boundaries", {}, {"strength": 1e9}),
+    Row("pooling", "reach / 4", {}, {"reach": 10.0}),
+    Row("pooling", "reach x 4", {}, {"reach": 160.0}),
     Row("foreground", "all is object", {"foreground": "none"}),
-    Row("clustering", "no centring", {}, {"partdino.parts.projection.CENTRING": 0.0}),
-    Row("clustering", "centring 50%", {}, {"partdino.parts.projection.CENTRING": 0.5}),
-    Row("clustering", "k-means, no cut", {}, {**_K_MEANS, "partdino.parts.codebook.RUNS": 10}),
-    Row("clustering", "parts of one image, too", {}, {"partdino.parts.codebook.SHARED": 0}),
-    Row("clustering", "codebook of 64", {}, {"partdino.parts.codebook.CODEBOOK": 64}),
-    Row("clustering", "codebook of 256", {}, {"partdino.parts.codebook.CODEBOOK": 256}),
+    Row("clustering", "no centring", {}, {"centring": 0.0}),
+    Row("clustering", "centring 50%", {}, {"centring": 0.5}),
+    Row("clustering", "k-means, no cut", {}, _K_MEANS),
+    Row("clustering", "parts of one image, too", {}, {"shared": 0}),
+    Row("clustering", "codebook of 64", {}, {"codebook": 64}),
+    Row("clustering", "codebook of 256", {}, {"codebook": 256}),
 )
 
 
@@ -118,25 +103,17 @@ def score(row: Row, benchmark: Any, root: Path, arguments: argparse.Namespace) -
     if benchmark.kind == "pixels":
         given |= {"split": "train", "eval_size": "full"}
     common = {"parts": [arguments.parts], "seeds": arguments.seeds, "limit": arguments.limit}
-    options, method = validate_evaluation({**common, **given, **row.options})
+    options, method = validate_evaluation(
+        {**common, **given, **row.options, "numbers": row.numbers}
+    )
     try:
-        with changed(row.constants):
-            document = evaluate(
-                benchmark, root, options, method, Reporter(quiet=True), cache=arguments.cache
-            )
+        document = evaluate(
+            benchmark, root, options, method, Reporter(quiet=True), cache=arguments.cache
+        )
     except PartDinoError as error:
         print(f"{row.change}: {error}")
         return {}
     return document["summary"][0]["scores"]
-
-
-@contextmanager
-def changed(constants: Mapping[str, Any]) -> Iterator[None]:
-    """Give constants of the package other values for a while."""
-    with ExitStack() as stack:
-        for name, value in constants.items():
-            stack.enter_context(patch(name, value))
-        yield
 
 
 def line(row: Row, dataset: str, scores: Mapping[str, Any]) -> str:

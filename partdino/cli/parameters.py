@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import typer
 from annotated_types import Interval
 
-from partdino.options import OPTION_NAMES, Options, read_config, refuse_unknown
+from partdino.options import NUMBERS, OPTION_NAMES, Options, read_config, refuse_unknown
 
 _WIDEST = 24  # choices that are longer would be broken within a word at 80 columns
 
@@ -37,7 +37,9 @@ def with_options(
         From `option_parameters`.
     """
 
-    names = list(dict.fromkeys((*(parameter.name for parameter in parameters), *OPTION_NAMES)))
+    names = list(
+        dict.fromkeys((*(parameter.name for parameter in parameters), *OPTION_NAMES, NUMBERS))
+    )
 
     @wraps(command)
     def wrapped(**values: Any) -> None:
@@ -74,7 +76,7 @@ def option_parameters(kind: type, without: Sequence[str] = ()) -> list[inspect.P
     return [
         _option_parameter(field, hints[field.name])
         for field in fields(kind)
-        if field.name not in without
+        if field.metadata and field.name not in without
     ]
 
 

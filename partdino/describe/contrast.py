@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-_BORDER = 0.1  # width of the border band, as a share of each side
-_NEIGHBOURS = 0.03  # share of the border's patches that a patch is compared with
+from partdino.method import DEFAULT_METHOD, Method
 
 
-def border_contrast(features: np.ndarray) -> np.ndarray:
+def border_contrast(features: np.ndarray, method: Method = DEFAULT_METHOD) -> np.ndarray:
     """Measure how unlike the image's border every patch is.
 
     Parameters
     ----------
     features
         float (gh, gw, D), unit vectors.
+    method
+        For `border` and `border_neighbours`.
 
     Returns
     -------
-    float32 (gh, gw): one minus the mean cosine with the most similar 3% of the patches in the band
-    of 10% around the image, standardised over the image; 0 everywhere if all are alike.
+    float32 (gh, gw): one minus the mean cosine with the most similar patches in the band around the
+    image, standardised over the image; 0 everywhere if all are alike.
     """
     rows, columns, dim = features.shape
     flat = features.reshape(-1, dim)
-    similarity = flat @ flat[_border_mask(rows, columns).ravel()].T
-    count = max(1, round(_NEIGHBOURS * similarity.shape[1]))
+    similarity = flat @ flat[_border_mask(rows, columns, method.border).ravel()].T
+    count = max(1, round(method.border_neighbours * similarity.shape[1]))
     nearest = np.partition(similarity, -count, axis=1)[:, -count:]
     contrast = 1 - nearest.mean(axis=1, dtype=np.float64)
     spread = contrast.std()
@@ -32,8 +33,8 @@ def border_contrast(features: np.ndarray) -> np.ndarray:
     return standardised.astype(np.float32).reshape(rows, columns)
 
 
-def _border_mask(rows: int, columns: int) -> np.ndarray:
-    bands = [max(1, round(_BORDER * length)) for length in (rows, columns)]
+def _border_mask(rows: int, columns: int, width: float) -> np.ndarray:
+    bands = [max(1, round(width * length)) for length in (rows, columns)]
     mask = np.ones((rows, columns), bool)
     mask[bands[0] : rows - bands[0], bands[1] : columns - bands[1]] = False
     return mask

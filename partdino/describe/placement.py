@@ -65,7 +65,7 @@ def describe_images(
         place = _on_workers
     else:
         place = _on_devices if options.engine == "ray" and pool else _on_device
-    pooling = partial(pool_image, symmetry=options.symmetry, with_patches=with_patches)
+    pooling = partial(pool_image, options=options, with_patches=with_patches)
     return place(sources, backbone, options, pool, pooling)
 
 

@@ -28,7 +28,7 @@ from partdino.describe.regions import (
 )
 from partdino.describe.regions.flood import flood
 from partdino.describe.source import Source
-from partdino.describe.symmetry import SIDE_WEIGHTS, mirrored_features, weigh_sides
+from partdino.describe.symmetry import mirrored_features, weigh_sides
 from partdino.describe.vectors import normalise
 from partdino.images.masks import read_mask, resize_mask
 from partdino.images.sizes import resize_image, size_of_area
@@ -116,7 +116,9 @@ def cut(photo: Intermediate, options: Options) -> Intermediate:
     boundary_map = photo.boundary_map
     if boundary_map is None:
         boundary_map = find_boundaries(regions).astype(np.float32)
-    cells = split_into_cells(regions, photo.image, boundary_map, options.min_region)
+    cells = split_into_cells(
+        regions, photo.image, boundary_map, options.min_region, options.numbers
+    )
     if photo.mask is not None:
         # No cell is part object, part background: the mask is followed to the pixel.
         cells, regions = (_split_by(photo.mask, labels) for labels in (cells, regions))
@@ -149,12 +151,13 @@ def extract(
     ]
 
 
-def pool_image(photo: Intermediate, symmetry: str, with_patches: bool) -> ImageDescription:
+def pool_image(photo: Intermediate, options: Options, with_patches: bool) -> ImageDescription:
     """Average the features inside each cell, and finish the description."""
     features = sideless = normalise(photo.features)
+    side_weight = options.numbers.side_weight if options.symmetry == "apart" else 0.0
     if photo.mirrored is not None:
         pair = photo.features, photo.mirrored
-        features = normalise(weigh_sides(*pair, SIDE_WEIGHTS[symmetry]))
+        features = normalise(weigh_sides(*pair, side_weight))
         sideless = normalise(weigh_sides(*pair, 0))
     weights = pooling_weights(photo.cells, features.shape[:2])
     inside = None
@@ -167,13 +170,13 @@ def pool_image(photo: Intermediate, symmetry: str, with_patches: bool) -> ImageD
         regions=photo.regions,
         areas=np.bincount(photo.cells.ravel()),
         features=_mean(weights, features),
-        contrast=(weights @ border_contrast(sideless).ravel()).astype(np.float32),
+        contrast=(weights @ border_contrast(sideless, options.numbers).ravel()).astype(np.float32),
         edges=edges,
         border_length=border_length,
         strength=strength.astype(np.float16),
         inside=inside,
         patches=features.astype(np.float16) if with_patches else None,
-        sideless=_mean(weights, sideless) if SIDE_WEIGHTS.get(symmetry) else None,
+        sideless=_mean(weights, sideless) if side_weight else None,
     )
 
 

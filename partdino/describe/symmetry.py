@@ -15,10 +15,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from partdino.describe.features import Backbone
 
-# How much the odd part counts; as the network gives them, both parts count 1. At 5, the ears and
-# most brows of real faces are apart, but only 28% of the eyes (README); at 8, 40% of them.
-SIDE_WEIGHTS = {"together": 0.0, "apart": 5.0}
-
 
 def mirrored_features(backbone: Backbone, images: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Compute the features of the mirrored images, and mirror them back.

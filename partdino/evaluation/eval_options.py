@@ -9,7 +9,15 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Interval
 
-from partdino.options import OPTION_NAMES, Options, convert, option, refuse_unknown, validate
+from partdino.options import (
+    NUMBERS,
+    OPTION_NAMES,
+    Options,
+    convert,
+    option,
+    refuse_unknown,
+    validate,
+)
 
 METHODS = ("partdino", "patch", "position")
 
@@ -111,7 +119,7 @@ def validate_evaluation(
     ConfigError
         As `partdino.options.validate`.
     """
-    names = (*EVAL_NAMES, *(name for name in OPTION_NAMES if name not in REPLACED))
+    names = (*EVAL_NAMES, NUMBERS, *(name for name in OPTION_NAMES if name not in REPLACED))
     refuse_unknown(given, names, source)
     own = {name: value for name, value in given.items() if name in EVAL_NAMES}
     for name in ("parts", "method"):

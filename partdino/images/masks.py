@@ -43,11 +43,10 @@ def read_mask(
         There is no mask for the image, it cannot be read, it is a photo, or of another aspect than
         the image.
     """
-    relative = PurePosixPath(name)
-    names = (f"{name}.png", str(relative.with_suffix(".png")), name)
-    path = next((folder / n for n in names if (folder / n).is_file()), None)
+    path = find_mask(folder, name)
     if path is None:
-        raise ImageError(folder / name, f"no mask; save it as {folder / names[1]}")
+        expected = folder / PurePosixPath(name).with_suffix(".png")
+        raise ImageError(folder / name, f"no mask; save it as {expected}")
     try:
         with open_image(path) as image:
             values, has_alpha = np.asarray(image), image.getbands()[-1] == "A"
@@ -59,6 +58,12 @@ def read_mask(
     if many and inside.mean() > _OBJECT:
         raise ImageError(path, "a photo, not a mask; save a PNG with 0 where there is no object")
     return resize_mask(inside, size)
+
+
+def find_mask(folder: Path, name: str) -> Path | None:
+    """Return the mask of an image by its name in the run, see `read_mask`; None without one."""
+    names = (f"{name}.png", PurePosixPath(name).with_suffix(".png"), name)
+    return next((folder / n for n in names if (folder / n).is_file()), None)
 
 
 def _check_aspect(path: Path, size: tuple[int, int], photo_size: tuple[int, int]) -> None:

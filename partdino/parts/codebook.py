@@ -16,13 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from partdino.describe.vectors import normalise
+from partdino.method import DEFAULT_METHOD, Method
 from partdino.parts.kmeans import ClusterSums, spherical_kmeans
 from partdino.parts.projection import ObjectCells, Projection
-
-CODEBOOK = 128  # small clusters, or twice the number of parts where that is more
-RUNS = 1  # of the codebook's k-means: one small cluster more or less decides little
-_AFFINITY = 0.15  # directions whose cosine is lower by this much are alike 1 / e as much
-SHARED = 2  # images that a part is in at least, if there are so many
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +37,15 @@ class PartClusters:
         int64 (M,), ascending: the part of each centroid, 0..C-1, C <= K (fewer where there were
         fewer distinct features). Part number i + 1 has the centroids of i; parts are numbered from
         the largest to the smallest.
+    centring
+        See `Projection`.
     """
 
     mean: np.ndarray
     components: np.ndarray
     centroids: np.ndarray
     parts: np.ndarray
+    centring: float
 
     def __len__(self) -> int:
         """Return C, the number of parts found."""
@@ -66,7 +65,7 @@ class PartClusters:
         -------
         float64 (N, C), the cosine between each feature and the nearest centroid of each part.
         """
-        projection = Projection(self.mean, self.components)
+        projection = Projection(self.mean, self.components, self.centring)
         points = projection.points(projection.reduce(features), projection.reduce(image_mean))
         cosines = points @ self.centroids.T.astype(np.float64)
         _, first = np.unique(self.parts, return_index=True)
@@ -99,33 +98,30 @@ class Codebook:
         directions = sums.centroids(self.directions)
         return _without_empty(self.projection, directions, sums.mass, self.presence)
 
-    def cut(self, num_parts: int, seed: int) -> PartClusters:
+    def cut(self, num_parts: int, seed: int, method: Method = DEFAULT_METHOD) -> PartClusters:
         """Divide the codebook into K parts, by `normalised_cut`.
 
-        Each is in `SHARED` images at least, if any cut into up to 2 K has K such.
+        Each is in as many images as the method's `shared` at least, if any cut into up to 2 K has K
+        such.
         """
-        parts = _largest_first(self._shared_parts(num_parts, seed), self.mass)
+        parts = _largest_first(self._shared_parts(num_parts, seed, method), self.mass)
         order = np.argsort(parts, kind="stable")
         arrays = (self.projection.mean, self.projection.components, self.directions[order])
-        return PartClusters(*(array.astype(np.float32) for array in arrays), parts[order])
+        mean, components, centroids = (array.astype(np.float32) for array in arrays)
+        return PartClusters(mean, components, centroids, parts[order], self.projection.centring)
 
-    def _shared_parts(self, num_parts: int, seed: int) -> np.ndarray:
+    def _shared_parts(self, num_parts: int, seed: int, method: Method) -> np.ndarray:
         """Return (M,) the parts of the coarsest cut with K shared ones, or of the plain cut."""
-        enough = min(SHARED, self.presence.shape[1])
+        enough = min(method.shared, self.presence.shape[1])
         for number in range(num_parts, 2 * num_parts + 1):
-            parts = normalised_cut(self.directions, self.mass, number, seed)
+            parts = normalised_cut(self.directions, self.mass, number, seed, method)
             present = [self.presence[parts == part].any(axis=0) for part in range(parts.max() + 1)]
             count = np.sum(present, axis=1)
             shared = np.argsort(-count, kind="stable")[:num_parts]
             if count[shared].min() >= enough:
                 kept = np.isin(parts, shared)
                 return parts[kept][(self.directions @ self.directions[kept].T).argmax(axis=1)]
-        return normalised_cut(self.directions, self.mass, num_parts, seed)
-
-
-def codebook_size(num_parts: int) -> int:
-    """Return how many small clusters K parts are made of."""
-    return max(CODEBOOK, 2 * num_parts)
+        return normalised_cut(self.directions, self.mass, num_parts, seed, method)
 
 
 def fit_codebook(
@@ -134,6 +130,7 @@ def fit_codebook(
     size: int,
     seed: int = 0,
     device: str = "cpu",
+    method: Method = DEFAULT_METHOD,
 ) -> Codebook:
     """Cluster the features of cells finely, by spherical k-means. A cell counts by its area.
 
@@ -149,10 +146,14 @@ def fit_codebook(
         Seed of the clustering.
     device
         See `partdino.parts.kmeans.nearest`.
+    method
+        For `codebook_runs`.
     """
     points = np.concatenate([projection.points_of(cells) for cells in images])
     areas = np.concatenate([cells.areas for cells in images])
-    directions, assignment = spherical_kmeans(points, areas, size, seed, RUNS, device)
+    directions, assignment = spherical_kmeans(
+        points, areas, size, seed, method.codebook_runs, device
+    )
     mass = np.bincount(assignment, areas, minlength=len(directions))
     image = np.repeat(np.arange(len(images)), [len(cells.areas) for cells in images])
     presence = np.zeros((len(directions), len(images)), bool)
@@ -175,11 +176,15 @@ def _largest_first(parts: np.ndarray, mass: np.ndarray) -> np.ndarray:
 
 
 def normalised_cut(
-    directions: np.ndarray, mass: np.ndarray, num_parts: int, seed: int
+    directions: np.ndarray,
+    mass: np.ndarray,
+    num_parts: int,
+    seed: int,
+    method: Method = DEFAULT_METHOD,
 ) -> np.ndarray:
     """Divide the graph of all directions into parts that are alike within and unlike between.
 
-    Two directions are alike by ``exp((cosine - 1) / 0.15)``, times the root of both masses. The
+    Two directions are alike by ``exp((cosine - 1) / affinity)``, times the root of both masses. The
     directions' coordinates in the first K eigenvectors of the normalised graph are clustered.
 
     Parameters
@@ -192,6 +197,8 @@ def normalised_cut(
         K.
     seed
         Seed of the clustering.
+    method
+        For `affinity`.
 
     Returns
     -------
@@ -199,7 +206,9 @@ def normalised_cut(
     """
     if len(directions) <= num_parts:
         return np.arange(len(directions))
-    alike = np.exp((directions @ directions.T - 1) / _AFFINITY) * np.sqrt(np.outer(mass, mass))
+    alike = np.exp((directions @ directions.T - 1) / method.affinity) * np.sqrt(
+        np.outer(mass, mass)
+    )
     degree = np.sqrt(alike.sum(axis=0))
     _, vectors = np.linalg.eigh(alike / np.outer(degree, degree))
     coordinates = normalise(vectors[:, -num_parts:])

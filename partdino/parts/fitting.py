@@ -24,9 +24,10 @@ from partdino.engine.outcomes import in_order
 from partdino.engine.pool import Pool
 from partdino.engine.threads import one_thread
 from partdino.errors import InputError
+from partdino.method import Method
 from partdino.options import Options
 from partdino.part_range import candidates
-from partdino.parts.codebook import Codebook, codebook_size, fit_codebook
+from partdino.parts.codebook import Codebook, fit_codebook
 from partdino.parts.foreground import (
     ForegroundModel,
     fit_foreground,
@@ -111,28 +112,29 @@ def fit_models(
     """
     if not names:
         raise InputError("no image could be read, so there is nothing to fit")
+    method = options.numbers
     sample = spread(names, MAX_IMAGES)
     foreground = None
     if options.foreground == "auto":
-        foreground = fit_foreground(*_sample_regions(store, sample, options.seed))
-    cells = _sample_cells(_Objects(store, sample, foreground), options.seed)
+        foreground = fit_foreground(*_sample_regions(store, sample, options.seed), method)
+    cells = _sample_cells(_Objects(store, sample, foreground, method), options.seed)
     if not cells:
         raise InputError(
             "no foreground was found in any image; --foreground none takes the images as all object"
         )
     if options.fit_on == "sample":
-        everything, projection = None, fit_projection(cells)
+        everything, projection = None, fit_projection(cells, method)
     else:
-        everything = partial(_total, objects=_Objects(store, names, foreground), pool=pool)
-        projection = everything(_Objects.moments).projection()
+        everything = partial(_total, objects=_Objects(store, names, foreground, method), pool=pool)
+        projection = everything(_Objects.moments).projection(method)
     codebook = cache(partial(_codebook, cells, everything, projection, options))
     models = {}
     for asked in numbers:
         curve = None
         if isinstance(asked, str):
-            curve = part_curve(*stack(cells), candidates(asked), options.seed)
+            curve = part_curve(*stack(cells), candidates(asked), options.seed, method)
         number = asked if curve is None else curve.best
-        parts = codebook(codebook_size(number)).cut(number, options.seed)
+        parts = codebook(method.codebook_size(number)).cut(number, options.seed, method)
         models[asked] = PartModel(
             replace(options, parts=number), weights_sha256, parts, foreground, curve
         )
@@ -147,7 +149,9 @@ def _codebook(
     size: int,
 ) -> Codebook:
     """Fit a codebook to the sample, and move it to where the mean of everything is, if given."""
-    codebook = fit_codebook(sample, projection, size, options.seed, options.device_here)
+    codebook = fit_codebook(
+        sample, projection, size, options.seed, options.device_here, options.numbers
+    )
     if everything is not None:
         for _ in range(PASSES):
             of = partial(_Objects.cluster_sums, codebook=codebook, device=options.device)
@@ -162,21 +166,22 @@ class _Objects:
     store: Descriptions
     names: Sequence[str]
     foreground: ForegroundModel | None
+    method: Method
 
     def cells(self) -> Iterator[ObjectCells]:
         """Yield the smoothed cells of each."""
         for description, inside in self._images():
-            yield _object_cells(description, inside)
+            yield _object_cells(description, inside, self.method)
 
     def pieces(self) -> Iterator[_Objects]:
         """Divide the collection into pieces that can be sent to a worker."""
         for start in range(0, len(self.names), _PIECE):
             names = self.names[start : start + _PIECE]
-            yield _Objects(self.store.part(names), names, self.foreground)
+            yield _Objects(self.store.part(names), names, self.foreground, self.method)
 
     def moments(self) -> Moments | None:
         """Return the sums that a projection is made of; None where there is no object."""
-        return _sum(map(Moments.of, self.cells()))
+        return _sum(Moments.of(cells, self.method.centring) for cells in self.cells())
 
     def cluster_sums(self, codebook: Codebook, device: str) -> ClusterSums | None:
         """Return what one pass learns about the clusters of a codebook, or None."""
@@ -188,13 +193,13 @@ class _Objects:
         for description, inside in self._images():
             # Smoothing is linear, and takes a fraction of the time after projecting.
             reduced = projection.reduce(description.features)
-            cells = _object_cells(replace(description, features=reduced), inside)
+            cells = _object_cells(replace(description, features=reduced), inside, self.method)
             yield projection.points(cells.features, cells.mean), cells.areas
 
     def _images(self) -> Iterator[tuple[ImageDescription, np.ndarray]]:
         for name in self.names:
             description = self.store.read(name, pixels=False)
-            inside = foreground_cells(description, self.foreground)
+            inside = foreground_cells(description, self.foreground, self.method)
             if inside.any():
                 yield description, inside
 
@@ -215,10 +220,10 @@ def _sum(sums: Iterable[Sums | None]) -> Sums | None:
     return total
 
 
-def _object_cells(description: ImageDescription, inside: np.ndarray) -> ObjectCells:
+def _object_cells(description: ImageDescription, inside: np.ndarray, method: Method) -> ObjectCells:
     # Of the image, so that every image counts alike whatever its size.
     areas = description.areas / description.areas.sum()
-    return ObjectCells.whole(smooth_cells(description, inside)[inside], areas[inside])
+    return ObjectCells.whole(smooth_cells(description, inside, method)[inside], areas[inside])
 
 
 def _sample_regions(store: Descriptions, names: Sequence[str], seed: int) -> list[np.ndarray]:

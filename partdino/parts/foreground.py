@@ -15,12 +15,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags
 
 from partdino.describe.description import ImageDescription
-
-# Contrast in standard deviations of the image: above OBJECT a region is an example of the object,
-# below BACKGROUND one of the background, in between neither.
-_OBJECT, _BACKGROUND = 1.0, 0.5
-_REGULARISATION = 600.0  # inverse strength of the L2 penalty on the mean loss
-_FOUND = 0.002  # least share of an image that can be its object
+from partdino.method import DEFAULT_METHOD, Method
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +33,19 @@ class ForegroundModel:
     weights: np.ndarray
     bias: float
 
-    def score(self, features: np.ndarray, contrast: np.ndarray) -> np.ndarray:
+    def score(
+        self, features: np.ndarray, contrast: np.ndarray, method: Method = DEFAULT_METHOD
+    ) -> np.ndarray:
         """Return float64 (R,), positive for object, from (R, D) features and (R,) contrast."""
         appearance = features.astype(np.float64) @ self.weights.astype(np.float64) + self.bias
-        return appearance + contrast - (_OBJECT + _BACKGROUND) / 2
+        return appearance + contrast - (method.object_contrast + method.background_contrast) / 2
 
 
 def fit_foreground(
-    features: np.ndarray, contrast: np.ndarray, areas: np.ndarray
+    features: np.ndarray,
+    contrast: np.ndarray,
+    areas: np.ndarray,
+    method: Method = DEFAULT_METHOD,
 ) -> ForegroundModel:
     """Learn what the object looks like over a collection from the contrast in each image.
 
@@ -57,6 +57,8 @@ def fit_foreground(
         float (N,), `border_contrast` averaged over each region.
     areas
         float (N,), above 0: how much each region counts.
+    method
+        For `object_contrast`, `background_contrast` and `foreground_penalty`.
 
     Returns
     -------
@@ -66,25 +68,29 @@ def fit_foreground(
     """
     from sklearn.linear_model import LogisticRegression
 
-    example = (contrast > _OBJECT) | (contrast < _BACKGROUND)
-    target = contrast[example] > _OBJECT
+    example = (contrast > method.object_contrast) | (contrast < method.background_contrast)
+    target = contrast[example] > method.object_contrast
     if target.all() or not target.any():
         return ForegroundModel(np.zeros(features.shape[1], np.float32), -np.inf)
     weights = areas[example] / areas[example].mean()
-    classifier = LogisticRegression(C=_REGULARISATION / len(target), max_iter=1000)
+    classifier = LogisticRegression(C=method.foreground_penalty / len(target), max_iter=1000)
     classifier.fit(features[example], target, sample_weight=weights)
     return ForegroundModel(classifier.coef_[0].astype(np.float32), float(classifier.intercept_[0]))
 
 
-def select_foreground(score: np.ndarray, areas: np.ndarray) -> np.ndarray:
-    """Return bool (R,), the regions with a positive score, or none if they make up under 0.2%."""
+def select_foreground(
+    score: np.ndarray, areas: np.ndarray, method: Method = DEFAULT_METHOD
+) -> np.ndarray:
+    """Return bool (R,), the regions with a positive score, or none if less than `least_object`."""
     foreground = score > 0
-    enough = areas[foreground].sum() > _FOUND * areas.sum()
+    enough = areas[foreground].sum() > method.least_object * areas.sum()
     return foreground & enough
 
 
 def foreground_cells(
-    description: ImageDescription, foreground: ForegroundModel | None
+    description: ImageDescription,
+    foreground: ForegroundModel | None,
+    method: Method = DEFAULT_METHOD,
 ) -> np.ndarray:
     """Return bool (C,), the cells that are object: of a mask, of the model, or else all.
 
@@ -95,7 +101,8 @@ def foreground_cells(
     if foreground is None:
         return np.ones(len(description.areas), bool)
     features, contrast, areas = pool_regions(description)
-    return select_foreground(foreground.score(features, contrast), areas)[description.regions]
+    score = foreground.score(features, contrast, method)
+    return select_foreground(score, areas, method)[description.regions]
 
 
 def pool_regions(description: ImageDescription) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from partdino.describe.description import ImageDescription
-from partdino.describe.regions import CELLS, RegionBlend
-from partdino.parts.foreground import foreground_cells
+from partdino.describe.regions import RegionBlend
 from partdino.parts.label_map import resize_label_map
 from partdino.parts.model import PartModel
 from partdino.parts.projection import object_mean
 from partdino.parts.result import PartSegmentation
 from partdino.parts.smoothing import smooth_cells
-
-# Sharpness of the confidence: a score that is lower by 0.1 counts 1 / e.
-_TEMPERATURE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +45,14 @@ class PixelLabels:
 
 def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels:
     """Find the part of every pixel, whether object or not."""
-    inside = foreground_cells(description, model.foreground)
+    method = model.options.numbers
+    inside = model.foreground_cells(description)
     ours = inside if inside.any() else np.ones_like(inside)
-    features = smooth_cells(description, inside)
+    features = smooth_cells(description, inside, method)
     mean = object_mean(features[ours], description.areas[ours])
     scores = model.parts.similarities(features, mean).astype(np.float32)
     cells = description.cells
-    blend = RegionBlend(description.regions[cells], np.sqrt(cells.size) / CELLS)
+    blend = RegionBlend(description.regions[cells], np.sqrt(cells.size) / method.lattice)
     best = np.zeros(cells.shape, np.uint8)
     top = np.full(cells.shape, -np.inf, np.float32)
     total = np.zeros(cells.shape, np.float32)
@@ -63,8 +60,8 @@ def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels
         score = blend(column[cells])
         best[score > top] = part + 1
         top = np.maximum(top, score)
-        total += np.exp(score / _TEMPERATURE)
-    return PixelLabels(inside[cells], best, top, np.exp(top / _TEMPERATURE) / total)
+        total += np.exp(score / method.temperature)
+    return PixelLabels(inside[cells], best, top, np.exp(top / method.temperature) / total)
 
 
 def label_image(name: str, description: ImageDescription, model: PartModel) -> PartSegmentation:

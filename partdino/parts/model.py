@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from partdino.describe.description import ImageDescription
 from partdino.errors import ModelError
 from partdino.options import Options
 from partdino.parts.codebook import PartClusters
-from partdino.parts.foreground import ForegroundModel
+from partdino.parts.foreground import ForegroundModel, foreground_cells
 
 if TYPE_CHECKING:
     from partdino.describe.features import Backbone
@@ -38,6 +41,10 @@ class PartModel:
     parts: PartClusters
     foreground: ForegroundModel | None
     curve: PartCurve | None = None
+
+    def foreground_cells(self, description: ImageDescription) -> np.ndarray:
+        """Return bool (C,), the cells of a described image that are object."""
+        return foreground_cells(description, self.foreground, self.options.numbers)
 
     def check_backbone(self, backbone: Backbone) -> None:
         """Refuse a backbone that the model was not fitted with; raises `ModelError`."""

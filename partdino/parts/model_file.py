@@ -11,6 +11,7 @@ import numpy as np
 
 from partdino.errors import ModelError
 from partdino.files import write_bytes
+from partdino.method import METHOD_OF_0_1
 from partdino.options import RUNNING_OPTIONS, validate
 from partdino.parts.codebook import PartClusters
 from partdino.parts.foreground import ForegroundModel
@@ -33,6 +34,7 @@ def save_model(model: PartModel, path: Path) -> None:
         "format": _FORMAT,
         "version": __version__,
         "weights_sha256": model.weights_sha256,
+        "numbers": model.options.numbers.values,
         "options": {
             name: value
             for name, value in model.options.options().items()
@@ -85,8 +87,9 @@ def _assemble(
     if other:
         raise ModelError(f"{path} holds its own '{other[0]}'; leave that option out")
     try:
-        options = validate({**document["options"], **running}, str(path))
-        parts = PartClusters(*(tensors[name] for name in _TENSORS))
+        numbers = document.get("numbers", METHOD_OF_0_1)
+        options = validate({**document["options"], **running, "numbers": numbers}, str(path))
+        parts = PartClusters(*(tensors[name] for name in _TENSORS), options.numbers.centring)
         foreground = None
         if "foreground.weights" in tensors:
             bias = float(tensors["foreground.bias"][0])

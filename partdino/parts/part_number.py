@@ -18,8 +18,9 @@ from itertools import pairwise
 import numpy as np
 
 from partdino.errors import InputError
+from partdino.method import DEFAULT_METHOD, Method
 from partdino.metrics import ari_from_contingency
-from partdino.parts.codebook import codebook_size, fit_codebook
+from partdino.parts.codebook import fit_codebook
 from partdino.parts.projection import by_image, fit_projection, object_mean
 
 REPEATS = 5
@@ -98,6 +99,7 @@ def part_curve(
     images: np.ndarray,
     numbers: Sequence[int],
     seed: int = 0,
+    method: Method = DEFAULT_METHOD,
 ) -> PartCurve:
     """Try numbers of parts.
 
@@ -114,6 +116,8 @@ def part_curve(
         Candidates for K, ascending.
     seed
         Seed of the sample, the halves, the structureless data and the clustering.
+    method
+        Of the fits.
 
     Raises
     ------
@@ -135,7 +139,7 @@ def part_curve(
         structureless = rng.normal(scale=residuals.std(axis=0), size=residuals.shape)
         for kind, deviations in enumerate((residuals, structureless)):
             data = means[images] + deviations
-            pairs[kind, repeat] = _agreements(data, areas, images, half, numbers, seed)
+            pairs[kind, repeat] = _agreements(data, areas, images, half, numbers, seed, method)
     agreement, chance = pairs.mean(axis=1)
     return PartCurve(np.array(numbers), agreement, pairs[0].std(axis=0, ddof=1), chance)
 
@@ -182,9 +186,10 @@ def _agreements(
     half: np.ndarray,
     numbers: Sequence[int],
     seed: int,
+    method: Method,
 ) -> list[float]:
     """Return the ARI, by area, of the labels that both halves give to the cells of all images."""
-    both = [_labels(features, areas, images, own, numbers, seed) for own in (half, ~half)]
+    both = [_labels(features, areas, images, own, numbers, seed, method) for own in (half, ~half)]
     tables = (
         np.bincount(first * number + second, areas / areas.sum(), minlength=number**2)
         for number, first, second in zip(numbers, *both, strict=True)
@@ -203,10 +208,13 @@ def _labels(
     members: np.ndarray,
     numbers: Sequence[int],
     seed: int,
+    method: Method,
 ) -> list[np.ndarray]:
     """Fit some of the cells; return the part, 0..K-1, of every cell for each number of parts."""
     half = by_image(features[members], areas[members], images[members])
-    codebook = fit_codebook(half, fit_projection(half), codebook_size(max(numbers)), seed)
+    projection = fit_projection(half, method)
+    size = method.codebook_size(max(numbers))
+    codebook = fit_codebook(half, projection, size, seed, method=method)
     bounds = np.flatnonzero(np.diff(images, prepend=-1, append=images[-1] + 1))
     rows_of_images = [slice(*ends) for ends in pairwise(bounds)]
     means = [object_mean(features[rows], areas[rows]) for rows in rows_of_images]
@@ -217,5 +225,5 @@ def _labels(
                 for rows, mean in zip(rows_of_images, means, strict=True)
             ]
         )
-        for parts in (codebook.cut(number, seed) for number in numbers)
+        for parts in (codebook.cut(number, seed, method) for number in numbers)
     ]

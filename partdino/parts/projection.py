@@ -15,11 +15,7 @@ from operator import add
 import numpy as np
 
 from partdino.describe.vectors import normalise
-
-# Share of an image's own mean that is removed. All of it would lose what the parts that an image
-# shows have in common: the front of a car seen from the front.
-CENTRING = 0.9
-PCA_DIM = 64
+from partdino.method import DEFAULT_METHOD, Method
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +56,13 @@ class Projection:
         float (D,): the mean feature of all objects.
     components
         float (P, D): orthonormal principal directions of the centred features.
+    centring
+        The share of an image's own mean that is removed, see `Method`.
     """
 
     mean: np.ndarray
     components: np.ndarray
+    centring: float
 
     def reduce(self, features: np.ndarray) -> np.ndarray:
         """Return float64 (..., P), the coordinates of features (..., D) that are not centred."""
@@ -71,7 +70,8 @@ class Projection:
 
     def points(self, reduced: np.ndarray, image_mean: np.ndarray) -> np.ndarray:
         """Return unit vectors (N, P) from coordinates of one image's features and of its mean."""
-        return normalise(reduced - CENTRING * image_mean - (1 - CENTRING) * self.reduce(self.mean))
+        common = (1 - self.centring) * self.reduce(self.mean)
+        return normalise(reduced - self.centring * image_mean - common)
 
     def points_of(self, cells: ObjectCells) -> np.ndarray:
         """Return float64 (N, P), the unit vectors of one image's cells."""
@@ -89,7 +89,7 @@ class Moments:
     features
         float64 (D,), the sum of features by area.
     centred
-        float64 (D,), the same of the features less their image's share (see `CENTRING`).
+        float64 (D,), the same of the features less their image's share (see `Projection`).
     products
         float64 (D, D), the same of the outer products of those with themselves.
     """
@@ -100,10 +100,10 @@ class Moments:
     products: np.ndarray
 
     @classmethod
-    def of(cls, cells: ObjectCells) -> Moments:
+    def of(cls, cells: ObjectCells, centring: float) -> Moments:
         """Sum over the cells of one image."""
         features = cells.features.astype(np.float64)
-        centred = features - CENTRING * cells.mean
+        centred = features - centring * cells.mean
         weighted = centred * cells.areas[:, None]
         return cls(
             float(cells.areas.sum()),
@@ -116,16 +116,21 @@ class Moments:
         """Return the sums over both sets of cells."""
         return Moments(*map(add, vars(self).values(), vars(other).values()))
 
-    def projection(self) -> Projection:
-        """Return the mean and the `PCA_DIM` principal directions of all cells."""
+    def projection(self, method: Method = DEFAULT_METHOD) -> Projection:
+        """Return the mean and the principal directions of all cells.
+
+        The method's `centring` is what the sums were made with; `dimensions` are kept.
+        """
         centre = self.centred / self.weight
         covariance = self.products / self.weight - np.outer(centre, centre)
-        return Projection(self.features / self.weight, principal_directions(covariance))
+        components = principal_directions(covariance, method.dimensions)
+        return Projection(self.features / self.weight, components, method.centring)
 
 
-def fit_projection(images: Iterable[ObjectCells]) -> Projection:
+def fit_projection(images: Iterable[ObjectCells], method: Method = DEFAULT_METHOD) -> Projection:
     """Return the projection of a collection, from one pass over its images (1 at least)."""
-    return reduce(add, map(Moments.of, images)).projection()
+    moments = (Moments.of(cells, method.centring) for cells in images)
+    return reduce(add, moments).projection(method)
 
 
 def by_image(features: np.ndarray, areas: np.ndarray, images: np.ndarray) -> list[ObjectCells]:
@@ -151,15 +156,17 @@ def object_mean(features: np.ndarray, areas: np.ndarray) -> np.ndarray:
     return np.average(features.astype(np.float64), axis=0, weights=areas)
 
 
-def principal_components(centred: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def principal_components(
+    centred: np.ndarray, weights: np.ndarray, dimensions: int = DEFAULT_METHOD.dimensions
+) -> np.ndarray:
     """Return float64 (P, D), the principal directions of (N, D) points that weights (N,) count."""
-    return principal_directions((centred * weights[:, None]).T @ centred)
+    return principal_directions((centred * weights[:, None]).T @ centred, dimensions)
 
 
-def principal_directions(covariance: np.ndarray) -> np.ndarray:
-    """Return float64 (P, D), the first P = min(`PCA_DIM`, D) eigenvectors of a (D, D) matrix."""
+def principal_directions(covariance: np.ndarray, dimensions: int) -> np.ndarray:
+    """Return float64 (P, D), the first P = min(dimensions, D) eigenvectors of a (D, D) matrix."""
     _, vectors = np.linalg.eigh(covariance)
-    components = vectors[:, ::-1][:, :PCA_DIM].T
+    components = vectors[:, ::-1][:, :dimensions].T
     # The sign of an eigenvector is arbitrary: fix it, so that files from two runs can be compared.
     largest = np.abs(components).argmax(axis=1)
     return components * np.sign(components[np.arange(len(components)), largest])[:, None]

@@ -14,17 +14,18 @@ import numpy as np
 from scipy.sparse import csc_matrix, diags
 from scipy.sparse.linalg import splu
 
+from partdino.method import DEFAULT_METHOD, Method
+
 if TYPE_CHECKING:
     from partdino.describe.description import ImageDescription
 
-REACH = 40.0  # how much a border without any boundary binds, against a cell's own feature
-STRENGTH = 0.4  # a boundary of this strength binds 1 / e as much as none
 
-
-def smooth_cells(description: ImageDescription, foreground: np.ndarray) -> np.ndarray:
+def smooth_cells(
+    description: ImageDescription, foreground: np.ndarray, method: Method = DEFAULT_METHOD
+) -> np.ndarray:
     """Smooth the features of a described image, given which cells are object; see `smooth`."""
     graph = description.edges, description.border_length, description.strength
-    return smooth(description.features, *graph, foreground)
+    return smooth(description.features, *graph, foreground, method)
 
 
 def smooth(
@@ -33,13 +34,14 @@ def smooth(
     border_length: np.ndarray,
     strength: np.ndarray,
     foreground: np.ndarray,
+    method: Method = DEFAULT_METHOD,
 ) -> np.ndarray:
     """Smooth the features of one image's cells over their graph.
 
     The result minimises, over all cells i and neighbours i, j::
 
-        sum_i b_i |s_i - f_i|^2 + REACH sum_ij w_ij |s_i - s_j|^2,
-        w_ij = l_ij exp(-strength_ij / STRENGTH)
+        sum_i b_i |s_i - f_i|^2 + reach sum_ij w_ij |s_i - s_j|^2,
+        w_ij = l_ij exp(-strength_ij / strength)
 
     where l_ij is the length of the common border and b_i that of all borders of i: the random-walk
     regularisation of Zhou et al. (2004), weighted by boundaries as the random walker of Grady
@@ -53,6 +55,8 @@ def smooth(
         The graph, see `partdino.describe.regions.region_adjacency`.
     foreground
         bool (C,), which cells are object.
+    method
+        For `reach` and `strength`.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def smooth(
     ends = edges.astype(np.int64).T
     borders = np.bincount(ends.ravel(), np.tile(border_length, 2), count)
     own = np.where(borders > 0, borders, 1)  # one cell alone has no border, and keeps its feature
-    binding = REACH * border_length * np.exp(-strength.astype(np.float64) / STRENGTH)
+    binding = method.reach * border_length * np.exp(-strength.astype(np.float64) / method.strength)
     binding *= foreground[ends[0]] == foreground[ends[1]]
     rows, columns = np.concatenate([ends, ends[::-1]], axis=1)
     graph = csc_matrix((np.tile(binding, 2), (rows, columns)), shape=(count, count))

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from partdino.errors import OutputError
+from partdino.files import file_sha256
 from partdino.images.decode import TooLargeError, open_image
 from partdino.parts.result import PartSegmentation
 from partdino.runs.folder import RESULTS_FILE
@@ -37,7 +38,7 @@ def results_head(store: FeatureStore, model_file: Path, shard: Shard) -> dict[st
     return {
         "format": _FORMAT,
         "schema": _SCHEMA,
-        "model_sha256": hashlib.sha256(model_file.read_bytes()).hexdigest(),
+        "model_sha256": file_sha256(model_file),
         "images": len(store.images),
         "images_sha256": keys.hexdigest(),
         "shard": str(shard),

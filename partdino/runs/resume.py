@@ -10,7 +10,15 @@ from typing import Any
 
 from partdino.errors import ConfigError, OutputError
 from partdino.files import check_writable
+from partdino.options import FITTING_OPTIONS, Options
+from partdino.version import __version__
 
+# Where two hashes would tell nobody anything.
+_WORDS = {
+    "code_sha256": "another state of Part-DINO's code",
+    "weights_sha256": "other weights of the backbone",
+    "model_sha256": "another model",
+}
 LEFTOVERS = ".partdino-*"  # temporary files of `partdino.files`, where a run was killed
 LOCK_FILE = ".partdino.lock"  # see `partdino.runs.lock`
 
@@ -42,13 +50,41 @@ def contents(folder: Path) -> set[str]:
         raise OutputError(f"{folder}: {error.strerror}; choose another --out") from error
 
 
+def fingerprint(
+    identity: Mapping[str, Any], options: Options, model_sha256: str | None, shard: str
+) -> dict[str, Any]:
+    """Collect all that decides a run's results except its images: what resuming it compares.
+
+    Parameters
+    ----------
+    identity
+        Of the descriptions, see `describing_identity`.
+    options
+        Of the fit.
+    model_sha256
+        Of the model that was given, None where it is fitted by the run.
+    shard
+        Which share of the images the run labels.
+    """
+    numbers = {f"numbers.{name}": value for name, value in options.numbers.values.items()}
+    return {
+        "version": __version__,
+        **{name: getattr(options, name) for name in FITTING_OPTIONS},
+        **numbers,
+        **identity,
+        "model_sha256": model_sha256,
+        "shard": shard,
+    }
+
+
 def check_same(folder: Path, begun: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Raise `OutputError` where a folder was begun with other values than it is resumed with."""
     for key, value in now.items():
         if begun.get(key) != value:
+            what = _WORDS.get(key, f"another {key} ({begun.get(key)!r}, now {value!r})")
             raise OutputError(
-                f"{folder} was begun with another {key} ({begun.get(key)!r}, now {value!r});"
-                " resume with the same, or start again with --overwrite"
+                f"{folder} was begun with {what}; resume with the same, or start again with "
+                "--overwrite"
             )
 
 

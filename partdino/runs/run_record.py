@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from partdino.files import write_text
-from partdino.options import FITTING_OPTIONS, OPTION_NAMES
+from partdino.options import FITTING_OPTIONS, NUMBERS, OPTION_NAMES
 from partdino.parts.model import PartModel
 from partdino.runs.folder import CONFIG_FILE
 from partdino.runs.reporting import RunLog
@@ -35,6 +35,8 @@ def write_run_tables(
     failed = ((name, log.failures[name]) for name in images if name in log.failures)
     write_failures(out, failed)
     options = run_options(describing, model)
+    if changed := model.options.numbers.changed:
+        options[NUMBERS] = changed
     write_text(out / CONFIG_FILE, yaml.safe_dump(options, sort_keys=False))
 
 
@@ -58,6 +60,7 @@ def run_document(
         "model": None if model_file is None else str(model_file),
         "fingerprint": dict(fingerprint),
         "options": run_options(header.options, model),
+        "numbers": model.options.numbers.values,
         "shard": str(shard),
         "parts": model.counts(),
         **run_counts(images, log),

@@ -9,22 +9,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from partdino.describe.photos import find_photos
 from partdino.describe.workers import stage_workers
 from partdino.errors import ModelError
-from partdino.images.photos import find_photos
+from partdino.files import file_sha256
 from partdino.options import DECIDED_OPTIONS, RUNNING_OPTIONS, Options, validate
 from partdino.parts.model import PartModel
 from partdino.parts.model_file import load_model
 from partdino.runs.folder import CURVE_NAME, OutputFolder
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
-from partdino.runs.resume import Existing
+from partdino.runs.resume import Existing, fingerprint
 from partdino.runs.run_record import run_document, write_run_tables
 from partdino.runs.shard import WHOLE
 from partdino.runs.steps.describe import check_any, describe, settle
@@ -32,10 +32,9 @@ from partdino.runs.steps.fit import fit_store
 from partdino.runs.steps.label import finished_run, label
 from partdino.runs.store import Header, StoreWriter
 from partdino.runs.writers import write_parts_curve
-from partdino.version import __version__
 
 if TYPE_CHECKING:
-    from partdino.describe.features import Backbone
+    pass
 
 
 @resumable()
@@ -78,17 +77,18 @@ def segment(
     options, model = _options_and_model(given, model_file)
     with lock_folder(out):
         folder = OutputFolder(out, existing)
-        photos = find_photos(inputs, exclude=out)
+        photos = find_photos(inputs, out, options.masks)
         backbone, options, notes = settle(options, reporter)
         if model is not None:
             model.check_backbone(backbone)
-        fingerprint = _fingerprint(options, backbone, model_file)
-        names = [photo.name for photo in photos]
-        if run := finished_run(folder, fingerprint, names, reporter):
-            return run
-        folder.begin(fingerprint)
-        log = RunLog(reporter)
         header = Header.of(photos, options, backbone, notes, WHOLE)
+        model_sha256 = None if model_file is None else file_sha256(model_file)
+        same = fingerprint(header.identity, options, model_sha256, str(WHOLE))
+        names = [photo.name for photo in photos]
+        if run := finished_run(folder, same, names, reporter):
+            return run
+        folder.begin(same)
+        log = RunLog(reporter)
         with stage_workers(options.workers, options.engine, options.device) as pool:
             writer = StoreWriter(folder.store, Existing.RESUME)
             store = describe(photos, writer, header, backbone, options, pool, log)
@@ -98,7 +98,7 @@ def segment(
                 write_parts_curve(out / CURVE_NAME, model.curve)
             images = label(store, WHOLE, model, out, pool, log)
         write_run_tables(out, header.options, model, images, log)
-        run = run_document(header, model, fingerprint, model_file, WHOLE, images, log, start)
+        run = run_document(header, model, same, model_file, WHOLE, images, log, start)
         folder.finish(run)
     return run
 
@@ -110,7 +110,7 @@ def _options_and_model(
         return validate(given), None
     running = {name: value for name, value in given.items() if name in RUNNING_OPTIONS}
     model = load_model(model_file, running)
-    for name, value in vars(validate({**model.options.options(), **given})).items():
+    for name, value in vars(validate({**vars(model.options), **given})).items():
         settled = value == "auto" and name in DECIDED_OPTIONS
         if name in given and value != getattr(model.options, name) and not settled:
             raise ModelError(
@@ -118,16 +118,3 @@ def _options_and_model(
                 f"not {value}; leave it out or fit anew"
             )
     return model.options, model
-
-
-def _fingerprint(options: Options, backbone: Backbone, model_file: Path | None) -> dict[str, Any]:
-    values = options.options()
-    method = {name: value for name, value in values.items() if name not in RUNNING_OPTIONS}
-    sha256 = None if model_file is None else hashlib.sha256(model_file.read_bytes()).hexdigest()
-    return {
-        **method,
-        "masks": values["masks"],
-        "version": __version__,
-        "weights_sha256": backbone.weights.sha256,
-        "model_sha256": sha256,
-    }

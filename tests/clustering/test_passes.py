@@ -11,13 +11,13 @@ import pytest
 
 from partdino.describe.description import ImageDescription
 from partdino.describe.vectors import normalise
+from partdino.method import DEFAULT_METHOD
 from partdino.options import Options
 from partdino.parts import fitting
 from partdino.parts.codebook import Codebook, fit_codebook
 from partdino.parts.fitting import PASSES, fit_model
 from partdino.parts.kmeans import ClusterSums, nearest, spherical_kmeans
 from partdino.parts.projection import (
-    CENTRING,
     Projection,
     by_image,
     fit_projection,
@@ -50,7 +50,7 @@ def total(points: np.ndarray, weights: np.ndarray, size: int, directions: np.nda
 def codebook(directions: np.ndarray) -> Codebook:
     everywhere = np.ones((len(directions), 1), bool)
     mass = np.ones(len(directions))
-    return Codebook(Projection(np.zeros(16), np.eye(16)), directions, mass, everywhere)
+    return Codebook(Projection(np.zeros(16), np.eye(16), 0.9), directions, mass, everywhere)
 
 
 @pytest.mark.parametrize("size", [1, 37, 4000])
@@ -108,7 +108,11 @@ def test_the_projection_is_that_of_all_features_at_once():
     cells = by_image(features, areas, images)
     mean = np.average(features, axis=0, weights=areas)
     image_means = np.stack([each.mean for each in cells])
-    centred = features - CENTRING * image_means[images] - (1 - CENTRING) * mean
+    centred = (
+        features
+        - DEFAULT_METHOD.centring * image_means[images]
+        - (1 - DEFAULT_METHOD.centring) * mean
+    )
     projection = fit_projection(cells)
     np.testing.assert_allclose(projection.mean, mean)
     components = principal_components(centred, areas)

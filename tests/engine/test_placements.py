@@ -74,7 +74,7 @@ def sources(tmp_path_factory) -> list[Source]:
 def on_device(sources, backbone, options, pool=None, place=_on_device):
     """Describe images as for an accelerator, on the CPU: any machine has one."""
     return place(
-        sources, backbone, options, pool, partial(pool_image, symmetry="auto", with_patches=False)
+        sources, backbone, options, pool, partial(pool_image, options=options, with_patches=False)
     )
 
 
@@ -116,9 +116,9 @@ def test_the_flood_on_a_device_cuts_the_same_regions(sources, backbone, monkeypa
         return (blurred.mean(axis=-1) / 255).astype(np.float32)
 
     flooded = []
-    monkeypatch.setattr("partdino.describe.description.detect_boundaries", smooth)
+    monkeypatch.setattr("partdino.describe.stages.detect_boundaries", smooth)
     monkeypatch.setattr(
-        "partdino.describe.description.flood", lambda *given: flooded.append(1) or flood(*given)
+        "partdino.describe.stages.flood", lambda *given: flooded.append(1) or flood(*given)
     )
     options = replace(OPTIONS, boundaries="hed", batch_size=batch_size)
     here = parts_of(describe_images(sources, backbone, options))

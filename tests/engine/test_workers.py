@@ -100,7 +100,8 @@ def test_a_script_needs_no_main_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         textwrap.dedent("""
-        from partdino.engine.outcomes import Outcome, run_stage, worker_pool
+        from partdino.engine.outcomes import Outcome, run_stage
+        from partdino.engine.pools import worker_pool
         with worker_pool(1) as pool:
             for outcome in run_stage("stage", abs, [Outcome("a", -n) for n in range(5)], pool):
                 print(outcome.value)
@@ -113,7 +114,7 @@ def test_a_script_needs_no_main_guard(tmp_path):
 def test_processor_time_of_workers_is_counted():
     code = """
         import engine_tasks
-        from partdino.engine.workers import worker_pool
+        from partdino.engine.pools import worker_pool
         with worker_pool(1) as pool:
             pool.submit(engine_tasks.burn, 2.0).result()
         """
@@ -127,7 +128,7 @@ def test_a_worker_that_has_imported_nothing_yet_computes_with_one_thread():
     # As one that is started by spawn, or on a Ray cluster.
     code = """
         from partdino.engine.threads import compute_with_one_thread
-        compute_with_one_thread()
+        compute_with_one_thread(["partdino.describe.stages", "partdino.describe.features"])
         import torch, partdino.parts.labelling
         from threadpoolctl import threadpool_info
         print([each["filepath"] for each in threadpool_info() if each["num_threads"] > 1])

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from partdino.describe.photos import find_photos
 from partdino.errors import InputError
 from partdino.images import ImageError, find_images, read_image
-from partdino.images.photos import find_photos
 
 
 def png(level: int = 0) -> bytes:

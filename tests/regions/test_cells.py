@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from skimage.measure import label
 
-from partdino.describe.regions import CELLS, RegionBlend, most_frequent, split_into_cells
+from partdino.describe.regions import RegionBlend, most_frequent, split_into_cells
+from partdino.method import DEFAULT_METHOD
 
 
 def halves(height=128, width=160):
@@ -22,9 +23,9 @@ def test_cells_divide_regions_into_connected_pieces_of_patch_size(size):
     boundary_map = np.zeros(size, np.float32)
     cells = split_into_cells(regions, image, boundary_map, min_size=4)
     count = cells.max() + 1
-    square = size[0] * size[1] / CELLS**2
+    square = size[0] * size[1] / DEFAULT_METHOD.lattice**2
     areas = np.bincount(cells.ravel())
-    assert 0.9 * CELLS**2 <= count <= 1.3 * CELLS**2
+    assert 0.9 * DEFAULT_METHOD.lattice**2 <= count <= 1.3 * DEFAULT_METHOD.lattice**2
     assert areas.min() >= 4 and areas.max() < 2.5 * square
     assert label(cells + 1, connectivity=1, background=0).max() == count
 

@@ -94,14 +94,25 @@ def test_masks_and_their_folder_go_together(segment, photo_folder, tmp_path, opt
     assert "--foreground masks and --masks DIR go together" in result.stderr
 
 
-def test_resume_with_other_masks_is_refused(segment, squares, tmp_path):
-    for name in ("one", "two"):
-        save_mask(tmp_path / name / "a.png", disc(60, 70, 41))
+def test_resume_follows_other_masks(segment, squares, tmp_path):
+    for name, radius in (("one", 41), ("two", 20)):
+        save_mask(tmp_path / name / "a.png", disc(60, 70, radius))
     out, photo = tmp_path / "out", squares / "a.png"
     assert segment(photo, out, foreground="masks", masks=tmp_path / "one").code == 0
     unfinish(out)
-    result = segment(photo, out, "--resume", foreground="masks", masks=tmp_path / "two")
-    assert result.code == 2 and "another masks" in result.stderr
+    other = {"foreground": "masks", "masks": tmp_path / "two"}
+    assert segment(photo, out, "--resume", **other).code == 0
+    assert segment(photo, tmp_path / "fresh", **other).code == 0
+    labels = [Image.open(each / "labels" / "a.png.png") for each in (out, tmp_path / "fresh")]
+    np.testing.assert_array_equal(*map(np.asarray, labels))
+
+
+def test_resume_without_masks_is_refused(segment, squares, tmp_path):
+    save_mask(tmp_path / "masks" / "a.png", disc(60, 70, 41))
+    out, photo = tmp_path / "out", squares / "a.png"
+    assert segment(photo, out, foreground="masks", masks=tmp_path / "masks").code == 0
+    unfinish(out)
+    assert segment(photo, out, "--resume").code == 2
 
 
 def overlap_with_truth(photo_folder: Path, outs: dict[str, Path]) -> float:

@@ -170,7 +170,7 @@ def test_resume_with_another_model_is_refused(segment, label, photo_folder, mode
     assert segment(photo_folder, tmp_path / "fit", seed=5).code == 0
     other = altered(model, tmp_path / "other.safetensors", lambda d, t: d.update(version="?"))
     result = label(tmp_path / "out", "--resume", model=other)
-    assert result.code == 2 and "another model_sha256" in result.stderr
+    assert result.code == 2 and "begun with another model;" in result.stderr
 
 
 def test_small_options_are_what_the_model_was_fitted_with(model):

@@ -44,7 +44,7 @@ def same(results: list[PartSegmentation], others: list[PartSegmentation]) -> Non
 
 def test_parameters_are_the_options():
     discovery = PartDiscovery(parts=3)
-    assert set(discovery.get_params()) == set(OPTION_NAMES)
+    assert set(discovery.get_params()) == {*OPTION_NAMES, "numbers"}
     assert discovery.set_params(seed=7) is discovery
     assert (discovery.parts, discovery.seed) == (3, 7)
     with pytest.raises(ValueError, match="novelty"):

@@ -93,7 +93,7 @@ def test_the_index_lists_the_images_and_the_checksum(store, photo_folder):
 
 def test_the_header_tells_how_it_was_made(store):
     header = json.loads((store / "store.json").read_text())
-    assert (header["schema"], header["images"], header["shard"]) == (1, 8, "1/1")
+    assert (header["schema"], header["images"], header["shard"]) == (2, 8, "1/1")
     assert header["options"]["image_size"] == SMALL["image_size"]
     assert header["options"]["regions"] == "felzenszwalb"  # resolved
     assert "parts" not in header["options"]

@@ -46,11 +46,11 @@ def test_what_is_no_store(fit, copy, tmp_path, photo_folder):
 def test_a_store_of_another_version(fit, features, copy, tmp_path):
     change_header(copy, schema=99, version="9.9")
     before = content(copy)
-    refused(fit(tmp_path / "m", copy), "Part-DINO 9.9 (schema 99, here 1)", "--overwrite")
+    refused(fit(tmp_path / "m", copy), "Part-DINO 9.9 (schema 99, here 2)", "--overwrite")
     refused(features(copy, "--resume"), "Part-DINO 9.9")
     assert content(copy) == before
-    change_header(copy, schema=1)
-    refused(features(copy, "--resume"), "another version ('9.9'")
+    change_header(copy, schema=2, code_sha256="of 9.9")
+    refused(features(copy, "--resume"), "another state of Part-DINO's code")
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,7 @@ def test_a_store_of_another_version(fit, features, copy, tmp_path):
         *({"options": {}}, {"options": {"new": 1}}, {"options": "x"}, {"weights": {}}),
         *({"images": "x"}, {"images": 0}, {"block_size": 0}, {"names_sha256": 1}),
         *({"shard": "3/2"}, {"shard": 1}, {"notes": None}, {"surprise": 1}),
+        *({"numbers": {}}, {"numbers": None}, {"numbers": {"lattice": 0}}, {"code_sha256": None}),
     ],
 )
 def test_a_header_that_was_edited(fit, features, label, copy, tmp_path, values):

@@ -7,8 +7,8 @@ import pytest
 
 from partdino.describe import weights
 from partdino.describe.boundaries import detect_boundaries
-from partdino.describe.weights.cache import file_sha256
 from partdino.errors import WeightsError
+from partdino.files import file_sha256
 
 
 @pytest.mark.network

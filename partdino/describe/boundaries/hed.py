@@ -17,7 +17,7 @@ from scipy.special import expit
 from torch import Tensor, nn
 
 from partdino.describe import weights
-from partdino.engine.devices import in_precision, upload
+from partdino.describe.devices import in_precision, upload
 from partdino.errors import WeightsError
 
 _MEAN_BGR = (104.00699, 116.66877, 122.67892)

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from partdino.describe.devices import in_precision, upload
 from partdino.describe.features.checkpoint import WeightsIdentity
 from partdino.describe.features.convnet import ConvFeatures
 from partdino.describe.features.vit import ViTFeatures
-from partdino.engine.devices import in_precision, upload
 from partdino.engine.threads import one_torch_thread
 from partdino.images.sizes import size_of_area
 

@@ -11,12 +11,12 @@ import timm
 from numpy.typing import NDArray
 from torch import nn
 
+from partdino.describe.devices import PRECISIONS, usable_device
 from partdino.describe.features.backbone import Backbone
 from partdino.describe.features.convnet import ConvFeatures
 from partdino.describe.features.loading import load_model, resolve_backbone
 from partdino.describe.features.registry import AUTO, EMBEDDED, default_facet, is_vit, timm_name
 from partdino.describe.features.vit import FACETS, ViTFeatures
-from partdino.engine.devices import PRECISIONS, usable_device
 from partdino.errors import ConfigError, WeightsError
 from partdino.images.sizes import resize_image
 

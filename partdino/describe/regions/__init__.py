@@ -6,7 +6,7 @@ import numpy as np
 
 from partdino.describe.regions.adjacency import region_adjacency
 from partdino.describe.regions.blend import RegionBlend
-from partdino.describe.regions.cells import CELLS, most_frequent, split_into_cells
+from partdino.describe.regions.cells import most_frequent, split_into_cells
 from partdino.describe.regions.clean_up import clean_up
 from partdino.describe.regions.felzenszwalb import felzenszwalb_regions
 from partdino.describe.regions.slic import slic_regions
@@ -14,7 +14,6 @@ from partdino.describe.regions.watershed import watershed_regions
 from partdino.errors import ConfigError
 
 __all__ = [
-    "CELLS",
     "DEFAULT_SCALES",
     "RegionBlend",
     "make_regions",

@@ -10,8 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from partdino.describe.regions.clean_up import clean_up
-
-CELLS = 32  # rows of cells in a square image: one patch of 14 pixels each, at 448
+from partdino.method import DEFAULT_METHOD, Method
 
 
 def split_into_cells(
@@ -19,6 +18,7 @@ def split_into_cells(
     image: np.ndarray,
     boundary_map: np.ndarray | None,
     min_size: int,
+    method: Method = DEFAULT_METHOD,
 ) -> np.ndarray:
     """Cut regions along a square lattice.
 
@@ -28,14 +28,16 @@ def split_into_cells(
         int (H, W), 0..R-1.
     image, boundary_map, min_size
         See `make_regions`: pieces below the least size join a neighbour.
+    method
+        For `lattice`.
 
     Returns
     -------
     int32 (H, W), 0..C-1, all 4-connected: the parts of regions in the squares of a lattice of about
-    `CELLS` squared, and small pieces joined to one of them.
+    `lattice` squared, and small pieces joined to one of them.
     """
     height, width = regions.shape
-    side = np.sqrt(height * width) / CELLS
+    side = np.sqrt(height * width) / method.lattice
     rows, columns = (max(1, round(length / side)) for length in (height, width))
     row, column = np.arange(height) * rows // height, np.arange(width) * columns // width
     square = row[:, None] * columns + column

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import BinaryIO
 
-_CHUNK = 1 << 20
+from partdino.files import file_sha256
 
 
 def cache_folder() -> Path:
@@ -23,20 +21,6 @@ def cache_folder() -> Path:
         return Path(chosen).expanduser()
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "partdino"
-
-
-def sha256(stream: BinaryIO) -> str:
-    """Hash the rest of a stream."""
-    digest = hashlib.sha256()
-    while chunk := stream.read(_CHUNK):
-        digest.update(chunk)
-    return digest.hexdigest()
-
-
-def file_sha256(path: Path) -> str:
-    """Hash a file, each time anew."""
-    with path.open("rb") as stream:
-        return sha256(stream)
 
 
 def remembered_sha256(path: Path) -> str:

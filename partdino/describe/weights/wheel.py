@@ -12,9 +12,9 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from partdino.describe.weights.cache import cache_folder, file_sha256
+from partdino.describe.weights.cache import cache_folder
 from partdino.errors import OutputError, WeightsError
-from partdino.files import atomic_path
+from partdino.files import atomic_path, file_sha256
 
 _TIMEOUT_SECONDS = 900
 

@@ -14,23 +14,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import partdino
+from partdino.describe.identity import (
+    code_sha256,
+    describing_code_sha256,
+    describing_identity,
+    image_key,
+)
 from partdino.describe.weights.cache import cache_folder
 from partdino.errors import OutputError
 from partdino.evaluation.datasets import Sample
-from partdino.files import write_json
-from partdino.options import FITTING_OPTIONS, RUNNING_OPTIONS, Options
+from partdino.files import file_version, write_json
+from partdino.options import Options
 from partdino.runs.store import DescriptionStore
 
 if TYPE_CHECKING:
     from partdino.describe.features import Backbone
 
-_CODE = (
-    "images",
-    "describe",
-    "runs/store",
-    "evaluation/methods/sources.py",
-    "evaluation/datasets/coco.py",
-)
+# Of this layer: what draws the masks that images are cut along.
+_OWN_CODE = ("evaluation/datasets", "evaluation/methods")
+# Their last bits may differ: descriptions that are kept for years are made anew with others.
 _LIBRARIES = (
     *("numpy", "opencv-python-headless", "pillow", "pycocotools", "scikit-image", "scipy"),
     *("tifffile", "timm", "torch"),
@@ -42,7 +44,7 @@ def default_folder() -> Path:
     return cache_folder() / "evaluation"
 
 
-def cache_settings(options: Options, backbone: Backbone, masks: str | None) -> dict[str, Any]:
+def cache_settings(options: Options, backbone: Backbone, annotations: str | None) -> dict[str, Any]:
     """Collect all that decides a description except the image.
 
     Parameters
@@ -51,24 +53,22 @@ def cache_settings(options: Options, backbone: Backbone, masks: str | None) -> d
         With every "auto" resolved.
     backbone
         Made from them.
-    masks
+    annotations
         Hash of the annotations where the images are cut along object masks, or None.
     """
-    irrelevant = {*RUNNING_OPTIONS, *FITTING_OPTIONS}
+    code = describing_code_sha256()
+    values, numbers = options.options(), options.numbers.describing
     return {
-        "options": {k: v for k, v in options.options().items() if k not in irrelevant},
-        "weights_sha256": backbone.weights.sha256,
-        "masks_sha256": masks,
-        "code_sha256": _code_sha256(),
-        "device": backbone.device.type,
+        **describing_identity(values, numbers, backbone.weights.sha256, code),
+        "annotations_sha256": annotations,
+        "own_code_sha256": code_sha256(Path(partdino.__file__).parent, _OWN_CODE),
         "libraries": {name: _version(name) for name in _LIBRARIES},
     }
 
 
-def image_key(sample: Sample) -> str:
+def sample_key(sample: Sample) -> str:
     """Name a version of a sample's image file."""
-    status = sample.path.stat()
-    return f"{sample.name}|{status.st_size}|{status.st_mtime_ns}"
+    return image_key(sample.name, file_version(sample.path))
 
 
 def open_cache(folder: Path, title: str, settings: Mapping[str, Any]) -> DescriptionStore:
@@ -102,14 +102,3 @@ def _version(library: str) -> str:
         return version(library)
     except PackageNotFoundError:  # such as OpenCV from another wheel
         return "unknown"
-
-
-def _code_sha256() -> str:
-    """Hash the code that makes descriptions: a changed line of it makes old ones worthless."""
-    root = Path(partdino.__file__).parent
-    digest = hashlib.sha256()
-    for place in _CODE:
-        path = root / place
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            digest.update(file.read_bytes())
-    return digest.hexdigest()

@@ -10,7 +10,7 @@ from partdino.describe.placement import describe_images
 from partdino.describe.source import Source
 from partdino.describe.workers import stage_workers
 from partdino.evaluation.datasets import Sample
-from partdino.evaluation.methods.cache import image_key
+from partdino.evaluation.methods.cache import sample_key
 from partdino.evaluation.methods.sources import as_source
 from partdino.options import Options
 from partdino.runs.reporting import RunLog
@@ -48,7 +48,7 @@ def describe_samples(
     dict of Path to str
         The key in the cache of every image file that could be described.
     """
-    by_key = {image_key(sample): sample for sample in samples}
+    by_key = {sample_key(sample): sample for sample in samples}
     sources = {key: as_source(sample, masked) for key, sample in by_key.items()}
     describe_missing(sources, cache, backbone, options, log)
     return {s.path: key for key, s in by_key.items() if s.name not in log.failures}

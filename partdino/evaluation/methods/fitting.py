@@ -27,7 +27,6 @@ from partdino.evaluation.methods.labellers import (
 from partdino.evaluation.scoring.tally import Maps
 from partdino.options import Options
 from partdino.parts.fitting import fit_models
-from partdino.parts.foreground import foreground_cells
 from partdino.parts.kmeans import spherical_kmeans
 from partdino.parts.model import PartModel
 from partdino.parts.projection import principal_components
@@ -113,7 +112,7 @@ def fit_methods(
 
 
 def _foreground_map(model: PartModel, description: ImageDescription) -> np.ndarray:
-    return foreground_cells(description, model.foreground)[description.cells]
+    return model.foreground_cells(description)[description.cells]
 
 
 def _sample(

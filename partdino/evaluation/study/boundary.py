@@ -81,7 +81,7 @@ def study_boundary(
     collection = _open(inputs, out, study, options)
     log = RunLog(reporter)
     backbone, options = _resolve(options, reporter)
-    settings = cache_settings(options, backbone, collection.masks)
+    settings = cache_settings(options, backbone, collection.annotations)
     store = open_cache(cache or default_folder(), collection.title, settings)
     images = _describe(collection.images, store, backbone, options, log)
     reporter.say("Clustering the patches.")
@@ -146,7 +146,7 @@ def _fit(
     return Measure(
         store=store,
         crests=RidgeCache(store.folder, options),
-        foreground=fitted.foreground.foreground,
+        model=fitted.foreground,
         parts=parts,
         threshold=study.threshold,
         temperatures=tuple(study.temperature * factor for factor in _TEMPERATURES),

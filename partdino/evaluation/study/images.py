@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from partdino.describe.photos import find_photos
 from partdino.describe.source import Source
 from partdino.errors import ConfigError, DatasetError
 from partdino.evaluation.benchmarks import BENCHMARKS
 from partdino.evaluation.datasets import MaskSample, PartDataset, Sample
 from partdino.evaluation.eval_options import EvalOptions
-from partdino.evaluation.methods.cache import image_key
+from partdino.evaluation.methods.cache import sample_key
 from partdino.evaluation.methods.sources import as_source
 from partdino.evaluation.study.study_options import StudyOptions
-from partdino.images import find_images
 from partdino.parts.sampling import spread
 
 _SPLITS = {"all": ("fit", "score"), "train": ("fit",), "test": ("score",)}
@@ -55,13 +54,13 @@ class Collection:
         Name of the data set, or "photos".
     images
         In a fixed order.
-    masks
-        Hash of the masks that are taken as the objects; None without masks.
+    annotations
+        Hash of those that are taken as the objects; None without.
     """
 
     title: str
     images: Sequence[StudyImage]
-    masks: str | None
+    annotations: str | None
 
 
 def open_photos(
@@ -69,12 +68,10 @@ def open_photos(
 ) -> Collection:
     """Find photos; raises `InputError` where there are none."""
     images = [
-        StudyImage(file.name, _file_key(file.path), Source(file.name, file.path))
-        for file in find_images(inputs, exclude=out)
+        StudyImage(photo.name, f"{photo.path} {photo.key}", Source(photo.name, photo.path))
+        for photo in find_photos(inputs, out, masks)
     ]
-    return Collection(
-        "photos", spread(images, options.images), None if masks is None else _folder_sha256(masks)
-    )
+    return Collection("photos", spread(images, options.images), None)
 
 
 def open_benchmark(root: Path, options: StudyOptions) -> Collection:
@@ -108,19 +105,4 @@ def _samples(dataset: PartDataset, split: str) -> list[Sample]:
 
 def _of_sample(sample: Sample, masked: bool) -> StudyImage:
     truth = sample.draw if isinstance(sample, MaskSample) else None
-    return StudyImage(sample.name, image_key(sample), as_source(sample, masked), truth)
-
-
-def _file_key(path: Path) -> str:
-    """Name a version of a file, which may be missing: reading it will fail."""
-    try:
-        status = path.stat()
-    except OSError:
-        return f"{path}|missing"
-    return f"{path.resolve()}|{status.st_size}|{status.st_mtime_ns}"
-
-
-def _folder_sha256(folder: Path) -> str:
-    """Hash which versions of which files a folder holds."""
-    keys = (_file_key(path) for path in sorted(folder.rglob("*")) if path.is_file())
-    return hashlib.sha256("\n".join(keys).encode("utf-8", "surrogatepass")).hexdigest()
+    return StudyImage(sample.name, sample_key(sample), as_source(sample, masked), truth)

@@ -13,7 +13,7 @@ from partdino.evaluation.study.images import StudyImage
 from partdino.evaluation.study.patches import Patches
 from partdino.evaluation.study.ridge_cache import RidgeCache
 from partdino.evaluation.study.straddling import foreground_patches, true_groups
-from partdino.parts.foreground import ForegroundModel, foreground_cells
+from partdino.parts.model import PartModel
 from partdino.runs.store import DescriptionStore
 
 
@@ -25,8 +25,8 @@ class Measure:
     ----------
     store, crests
         Where the image's description is, and the crests of its boundary map.
-    foreground
-        As for `foreground_cells`.
+    model
+        Tells what is object.
     parts
         Clusters of the patch features of all images.
     threshold
@@ -37,7 +37,7 @@ class Measure:
 
     store: DescriptionStore
     crests: RidgeCache
-    foreground: ForegroundModel | None
+    model: PartModel
     parts: PatchLabeller
     threshold: float
     temperatures: tuple[float, ...]
@@ -46,7 +46,7 @@ class Measure:
         """Return the foreground patches of an image, the image numbered 0."""
         description = self.store.read(image.key)
         grid = description.patches.shape[:2]
-        foreground = foreground_cells(description, self.foreground)[description.cells]
+        foreground = self.model.foreground_cells(description)[description.cells]
         crests = self.crests.read(image.key, image.source, foreground.shape)
         cells = foreground_patches(foreground, crests, grid)
         cosines = self.parts.similarities(description.patches[cells.row, cells.column])

@@ -11,7 +11,15 @@ from annotated_types import Interval
 
 from partdino.errors import ConfigError
 from partdino.evaluation.benchmarks import BENCHMARKS
-from partdino.options import OPTION_NAMES, Options, convert, option, refuse_unknown, validate
+from partdino.options import (
+    NUMBERS,
+    OPTION_NAMES,
+    Options,
+    convert,
+    option,
+    refuse_unknown,
+    validate,
+)
 from partdino.part_range import MOST_PARTS
 
 
@@ -84,7 +92,7 @@ def validate_study(
     ConfigError
         As `partdino.options.validate`, or options that do not go together.
     """
-    refuse_unknown(given, tuple(dict.fromkeys((*STUDY_NAMES, *OPTION_NAMES))), source)
+    refuse_unknown(given, tuple(dict.fromkeys((*STUDY_NAMES, *OPTION_NAMES, NUMBERS))), source)
     study = convert(StudyOptions, {k: v for k, v in given.items() if k in STUDY_NAMES}, source)
     true = study.foreground == "ground-truth"
     own = {k: v for k, v in given.items() if k not in STUDY_NAMES}

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from partdino.describe.photos import Photo, find_photos
 from partdino.describe.placement import describe_images
 from partdino.describe.settling import load_resolved, resolve
 from partdino.describe.source import Source
 from partdino.describe.workers import stage_workers
 from partdino.engine.pool import Pool
 from partdino.errors import InputError
-from partdino.images.photos import Photo, find_photos
 from partdino.options import FITTING_OPTIONS, Options, validate
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
@@ -58,7 +58,7 @@ def make_store(
     options = validate(_without_fitting(given))
     with lock_folder(out):
         writer = StoreWriter(out, existing)
-        photos = find_photos(inputs, exclude=out)
+        photos = find_photos(inputs, out, options.masks)
         backbone, options, notes = settle(options, reporter)
         header = Header.of(photos, options, backbone, notes, shard)
         with stage_workers(options.workers, options.engine, options.device) as pool:

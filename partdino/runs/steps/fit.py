@@ -12,7 +12,14 @@ from partdino.describe.workers import stage_workers
 from partdino.engine.pool import Pool
 from partdino.errors import ConfigError, OutputError
 from partdino.files import check_writable, remove
-from partdino.options import FITTING_OPTIONS, OPTION_NAMES, Options, refuse_unknown, validate
+from partdino.options import (
+    FITTING_OPTIONS,
+    NUMBERS,
+    OPTION_NAMES,
+    Options,
+    refuse_unknown,
+    validate,
+)
 from partdino.parts.fitting import fit_model
 from partdino.parts.model import PartModel
 from partdino.parts.model_file import save_model
@@ -59,7 +66,7 @@ def make_model(
             raise OutputError(f"{file} exists; pass --overwrite to replace it, or another --out")
     check_writable(out.parent)
     if options.device != "cpu":
-        from partdino.engine.devices import usable_device
+        from partdino.describe.devices import usable_device
 
         usable_device(options.device)
     workers = options.workers if options.fit_on == "all" else 0
@@ -90,7 +97,7 @@ def fit_store(store: FeatureStore, options: Options, log: RunLog, pool: Pool | N
 
 
 def _options(header: Header, given: Mapping[str, Any]) -> Options:
-    refuse_unknown(given, OPTION_NAMES, "options")
+    refuse_unknown(given, (*OPTION_NAMES, NUMBERS), "options")
     values = {name: value for name, value in given.items() if name in FITTING_OPTIONS}
     own = "masks" if header.options["masks"] else None
     if (asked := values.get("foreground", own)) != own and "masks" in (asked, own):
@@ -104,4 +111,11 @@ def _options(header: Header, given: Mapping[str, Any]) -> Options:
     values["device"] = resolve_device(given.get("device", "auto"))
     values["workers"] = given.get("workers", "auto")
     values["engine"] = given.get("engine", "local")
+    values[NUMBERS] = {**given.get(NUMBERS, {}), **header.numbers}
+    for name, number in given.get(NUMBERS, {}).items():
+        if values[NUMBERS][name] != number:
+            raise ConfigError(
+                f"numbers.{name} is {number}, and the features were made with "
+                f"{values[NUMBERS][name]}: make them anew, or leave it out"
+            )
     return validate({**header.options, **values})

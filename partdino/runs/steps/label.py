@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -15,9 +14,9 @@ from partdino.describe.workers import stage_workers
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pool import Pool
 from partdino.errors import InputError, ModelError, OutputError, OutputNameError
-from partdino.files import remove
+from partdino.files import file_sha256, remove
 from partdino.images import read_image
-from partdino.options import FITTING_OPTIONS, RUNNING_OPTIONS
+from partdino.options import RUNNING_OPTIONS
 from partdino.parts.labelling import label_image
 from partdino.parts.model import PartModel
 from partdino.parts.model_file import load_model, save_model
@@ -26,7 +25,7 @@ from partdino.runs.folder import MODEL_FILE, PER_IMAGE, RESULTS_FILE, OutputFold
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
 from partdino.runs.result_log import Recorded, ResultLog, read_results, results_head
-from partdino.runs.resume import Existing
+from partdino.runs.resume import Existing, fingerprint
 from partdino.runs.run_record import run_document, write_run_tables
 from partdino.runs.shard import WHOLE, Shard
 from partdino.runs.store import FeatureStore, StoredImage, open_stores
@@ -81,23 +80,19 @@ def label_stores(
     masks = store.header.options["masks"]
     model = load_model(model_file, {"masks": masks} if masks else {})
     _check_model(model_file, model, store)
-    fingerprint = {
-        **{name: getattr(model.options, name) for name in FITTING_OPTIONS},
-        **store.header.identity,
-        "model_sha256": hashlib.sha256(model_file.read_bytes()).hexdigest(),
-        "shard": str(shard),
-    }
+    header = store.header
+    same = fingerprint(header.identity, model.options, file_sha256(model_file), str(shard))
     with lock_folder(out):
         folder = OutputFolder(out, existing)
         names = [image.name for image in shard.share(store.images)]
-        if run := finished_run(folder, fingerprint, names, reporter):
+        if run := finished_run(folder, same, names, reporter):
             return run
-        folder.begin(fingerprint)
+        folder.begin(same)
         log = RunLog(reporter)
         with stage_workers(workers, engine) as pool:
             images = label(store, shard, model, out, pool, log)
-        write_run_tables(out, store.header.options, model, images, log)
-        run = run_document(store.header, model, fingerprint, model_file, shard, images, log, start)
+        write_run_tables(out, header.options, model, images, log)
+        run = run_document(header, model, same, model_file, shard, images, log, start)
         folder.finish(run)
     return run
 
@@ -228,6 +223,11 @@ def _check_model(model_file: Path, model: PartModel, store: FeatureStore) -> Non
             raise ModelError(
                 f"{model_file} was fitted with {name} {fitted}, and the store was made with {value}"
             )
+    if (numbers := model.options.numbers.describing) != header.numbers:
+        raise ModelError(
+            f"{model_file} was fitted with numbers {numbers}, and the store was made with "
+            f"{header.numbers}"
+        )
 
 
 def _verified(images: Sequence[StoredImage]) -> Iterator[StoredImage]:

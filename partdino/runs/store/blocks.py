@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from partdino.describe.description import ImageDescription
+from partdino.describe.photos import Photo
 from partdino.errors import StoreError
-from partdino.files import write_bytes, write_json
-from partdino.images.photos import Photo
+from partdino.files import file_sha256, write_bytes, write_json
 from partdino.images.remote import as_location
 from partdino.runs.store.columns import Arrays, from_arrays
 
@@ -134,14 +134,11 @@ def read_index(path: Path) -> list[StoredImage]:
 @lru_cache(maxsize=4096)
 def verify(path: Path) -> None:
     """Check that a block is what was written, once a process; raises `StoreError`."""
-    digest = hashlib.sha256()
     try:
-        with path.open("rb") as stream:
-            while chunk := stream.read(1 << 20):
-                digest.update(chunk)
+        digest = file_sha256(path)
     except OSError as error:
         raise _damaged(path, error.strerror) from error
-    if digest.hexdigest() != _index(path)["sha256"]:
+    if digest != _index(path)["sha256"]:
         raise _damaged(path, "its sha256 is not what was written")
 
 

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Interval
 
+from partdino.describe.identity import describing_code_sha256, describing_identity
+from partdino.describe.photos import Photo
 from partdino.errors import ConfigError, StoreError
 from partdino.files import write_json
-from partdino.images.photos import Photo
-from partdino.options import FITTING_OPTIONS, OPTION_NAMES, RUNNING_OPTIONS, Options, convert
+from partdino.method import DEFAULT_METHOD, METHOD_OF_0_1, Method
+from partdino.options import FITTING_OPTIONS, NUMBERS, OPTION_NAMES, Options, convert
 from partdino.runs.shard import WHOLE, Shard
 from partdino.version import __version__
 
 if TYPE_CHECKING:
     from partdino.describe.features import Backbone
 
-SCHEMA = 1
+SCHEMA = 2  # 1 had no numbers and no hash of the code
 _FORMAT = "partdino feature store"
 _FILE = "store.json"
 STORE_FILES = (_FILE, "blocks", "journal", "failures.csv")
@@ -39,6 +41,10 @@ class Header:
         Of Part-DINO.
     options
         Every option but `FITTING_OPTIONS`, resolved.
+    numbers
+        Those of the method that decide descriptions, see `Method.describing`.
+    code_sha256
+        Of the code that made them, see `describing_code_sha256`; empty for stores of version 0.1.
     weights
         Name, source and sha256 of the backbone.
     notes
@@ -55,6 +61,8 @@ class Header:
 
     version: str
     options: dict[str, Any]
+    numbers: dict[str, Any]
+    code_sha256: str
     weights: dict[str, str]
     notes: list[str]
     images: Annotated[int, Interval(ge=1)]
@@ -81,6 +89,8 @@ class Header:
         return cls(
             version=__version__,
             options={name: v for name, v in values.items() if name not in FITTING_OPTIONS},
+            numbers=options.numbers.describing,
+            code_sha256=describing_code_sha256(),
             weights={
                 "backbone": backbone.name,
                 "source": backbone.weights.source,
@@ -96,13 +106,9 @@ class Header:
     @property
     def identity(self) -> dict[str, Any]:
         """All that decides the descriptions except the images."""
-        method = {k: v for k, v in self.options.items() if k not in RUNNING_OPTIONS}
-        return {
-            **method,
-            "masks": self.options["masks"],
-            "version": self.version,
-            "weights_sha256": self.weights["sha256"],
-        }
+        return describing_identity(
+            self.options, self.numbers, self.weights["sha256"], self.code_sha256
+        )
 
     @property
     def collection(self) -> dict[str, Any]:
@@ -140,7 +146,10 @@ class Header:
             raise StoreError(
                 f"{folder} is not a feature store; make one with partdino features"
             ) from error
-        if schema != SCHEMA:
+        if schema == 1:
+            numbers = Method(**METHOD_OF_0_1).describing
+            document = {**document, "numbers": numbers, "code_sha256": ""}
+        elif schema != SCHEMA:
             raise StoreError(
                 f"{folder} was made by Part-DINO {version} (schema {schema}, here {SCHEMA}); "
                 "make it anew with partdino features --overwrite"
@@ -157,10 +166,11 @@ class Header:
     def _checked(cls, document: dict[str, Any]) -> Header:
         shard = Shard.parse(document["shard"])
         header = convert(cls, {**document, "shard": shard}, _FILE)
-        convert(Options, header.options, _FILE)
+        convert(Options, {**header.options, NUMBERS: header.numbers}, _FILE)
         for values, names in (
             (document, [field.name for field in fields(cls)]),
             (header.options, set(OPTION_NAMES) - set(FITTING_OPTIONS)),
+            (header.numbers, DEFAULT_METHOD.describing),
             (header.weights, ("backbone", "source", "sha256")),
         ):
             if set(values) != set(names):

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from partdino.describe.description import ImageDescription
+from partdino.describe.photos import Photo
 from partdino.errors import OutputError, StoreError
 from partdino.files import remove
-from partdino.images.photos import Photo
 from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents
 from partdino.runs.store.blocks import (
     StoredImage,

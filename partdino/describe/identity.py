@@ -1,0 +1,93 @@
+"""What a description depends on: the one answer to "is this the same?".
+
+A description is that of another image where its photo or mask is another version (`image_key`), and
+it is made otherwise where anything of `describing_identity` differs. Stores, runs, the evaluation's
+cache and the study compare these and nothing else, so that corrected masks, replaced photos, other
+numbers and changed code never meet old descriptions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from partdino.files import file_version
+from partdino.images.masks import find_mask
+from partdino.options import FITTING_OPTIONS, RUNNING_OPTIONS
+
+# What computes a description: all code of these packages.
+_CODE = ("images", "describe")
+_ROOT = Path(__file__).parents[1]
+
+
+def image_key(name: str, version: str, masks: Path | None = None) -> str:
+    """Name a version of an image and of its mask.
+
+    Parameters
+    ----------
+    name
+        Of the image: unique where the key is used.
+    version
+        Of the photo, see `partdino.files.file_version`, or of what is behind a URL.
+    masks
+        The folder of masks, if they are given; see `partdino.images.masks.read_mask`.
+    """
+    if masks is None:
+        return f"{name} {version}"
+    mask = find_mask(masks, name)
+    return f"{name} {version} mask {'missing' if mask is None else file_version(mask)}"
+
+
+def describing_identity(
+    options: Mapping[str, Any],
+    numbers: Mapping[str, Any],
+    weights_sha256: str,
+    code_sha256: str,
+) -> dict[str, Any]:
+    """Collect all that decides a description except the image.
+
+    Parameters
+    ----------
+    options
+        Values of the settled options by name; of those that only fitting or running asks for, the
+        device alone counts, since networks differ in the last bits from one kind to another.
+    numbers
+        `Method.describing`.
+    weights_sha256
+        Of the backbone.
+    code_sha256
+        See `describing_code_sha256`.
+
+    Returns
+    -------
+    dict
+        Values that JSON can hold, the same in every process.
+    """
+    apart = {*RUNNING_OPTIONS, *FITTING_OPTIONS}
+    return {
+        "code_sha256": code_sha256,
+        "weights_sha256": weights_sha256,
+        **{name: value for name, value in options.items() if name not in apart},
+        "masks": options["masks"] is not None,
+        "device": options["device"].partition(":")[0],
+        **{f"numbers.{name}": value for name, value in numbers.items()},
+    }
+
+
+@cache
+def describing_code_sha256() -> str:
+    """Hash the code that makes descriptions: a changed line of it makes old ones worthless."""
+    return code_sha256(_ROOT, _CODE)
+
+
+def code_sha256(root: Path, packages: tuple[str, ...]) -> str:
+    """Hash the names and the bytes of all modules of some packages below a folder."""
+    digest = hashlib.sha256()
+    for package in packages:
+        for file in sorted((root / package).rglob("*.py")):
+            digest.update(f"{file.relative_to(root).as_posix()}\n".encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,48 @@
+"""The photos of a run, each with a key that another version of the file does not have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from partdino.describe.identity import image_key
+from partdino.files import file_version
+from partdino.images import ImageFile, find_images
+
+
+@dataclass(frozen=True)
+class Photo:
+    """An image of the run.
+
+    Attributes
+    ----------
+    name
+        As `partdino.images.ImageFile`.
+    path
+        Where to read it: an absolute path, or a URL.
+    key
+        What its description is stored under, see `image_key`: another one for another file of the
+        same name or another mask, so that resuming starts again with those.
+    """
+
+    name: str
+    path: Path | str
+    key: str
+
+    @classmethod
+    def of(cls, file: ImageFile, masks: Path | None = None) -> Photo:
+        """Make one of a file, which may be missing: reading it will fail."""
+        path = file.path
+        if isinstance(path, Path):
+            path = Path(os.path.abspath(path))
+        version = file.version or file_version(Path(path))
+        return cls(file.name, path, image_key(file.name, version, masks))
+
+
+def find_photos(
+    inputs: Sequence[Path | str], exclude: Path, masks: Path | None = None
+) -> list[Photo]:
+    """Find the photos of all inputs, sorted by name; see `partdino.images.find_images`."""
+    return [Photo.of(file, masks) for file in find_images(inputs, exclude=exclude)]
