@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partdino.describe.description import ImageDescription
 from partdino.describe.placement import describe_images
-from partdino.describe.settling import load_resolved, resolve
+from partdino.describe.settling import settle
 from partdino.describe.source import Source
 from partdino.describe.workers import stage_workers
 from partdino.engine.outcomes import Outcome
@@ -25,7 +24,7 @@ from partdino.engine.threads import one_thread
 from partdino.errors import InputError
 from partdino.images import find_images
 from partdino.images.remote import tree_path
-from partdino.options import Options, validate
+from partdino.options import FittedOptions, Options, SettledOptions, validate
 from partdino.parts.fitting import fit_model
 from partdino.parts.labelling import label_image
 from partdino.parts.model import PartModel
@@ -51,8 +50,8 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
     ----------
     model_ : PartModel
         What was learnt.
-    options_ : Options
-        The parameters with every "auto" resolved.
+    options_ : FittedOptions
+        What the parameters stand for on this machine and with these images.
     n_parts_ : int
         K, the number of parts: `parts`, or what was chosen where that is "auto" or a range.
     parts_curve_ : PartCurve or None
@@ -144,11 +143,12 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         ModelError
             The file is no model, or the backbone's weights differ from those it was fitted with.
         """
-        model = load_model(Path(path), running)
-        discovery = cls(**vars(model.options))
+        model = load_model(Path(path))
+        asked = model.asked(running, str(path))
+        discovery = cls(**vars(asked))
         discovery._keep(model)
-        resolved, _ = resolve(model.options)
-        discovery._backbone, discovery.options_ = load_resolved(resolved)
+        discovery._backbone, settled, _ = settle(asked)
+        discovery.options_ = FittedOptions(**vars(settled), parts=model.options.parts)
         discovery.failures_ = []
         model.check_backbone(discovery._backbone)
         return discovery
@@ -158,8 +158,9 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
 
     def _fit(self, sources: Sequence[Source], store: DescriptionStore) -> list[str]:
         """Describe and fit; return the names of the images that could be read."""
-        resolved, _ = resolve(validate(self.get_params()))
-        self._backbone, self.options_ = load_resolved(resolved)
+        asked = validate(self.get_params())
+        self._backbone, settled, _ = settle(asked)
+        self.options_: SettledOptions = settled
         self.failures_ = []
         names = []
         with self._workers() as pool:
@@ -168,8 +169,8 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
                 store.write(outcome.name, outcome.value)
                 names.append(outcome.name)
             weights_sha256 = self._backbone.weights.sha256
-            self._keep(fit_model(store, names, self.options_, weights_sha256, pool))
-        self.options_ = replace(self.options_, parts=self.n_parts_)
+            self._keep(fit_model(store, names, asked.parts, settled, weights_sha256, pool))
+        self.options_ = FittedOptions(**vars(settled), parts=self.n_parts_)
         return names
 
     def _keep(self, model: PartModel) -> None:

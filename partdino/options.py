@@ -129,15 +129,54 @@ class Options:
     # No option of the command line: of the library, and of a configuration file.
     numbers: Method = DEFAULT_METHOD
 
+
+@dataclass(frozen=True, kw_only=True)
+class SettledOptions:
+    """What a run describes and fits with: `Options` once all that can be settled before it is.
+
+    Only how many workers and images at a time stay open, which change no result, and the number of
+    parts, which the fit may have to choose (`FittedOptions`).
+    """
+
+    seed: int
+    fit_on: Literal["sample", "all"]
+    foreground: Literal["auto", "none", "masks"]
+    masks: Path | None  # absolute
+    symmetry: Literal["auto", "together", "apart"]
+    backbone: str
+    weights: Path | None  # absolute
+    layer: int | None  # None for convolutional networks
+    facet: str
+    image_size: int
+    stride: int | None
+    boundaries: str
+    regions: str
+    region_scale: float
+    min_region: int
+    region_size: int
+    device: str
+    precision: Literal["fp32", "bf16", "fp16"]
+    batch_size: int | Literal["auto"]
+    workers: int | Literal["auto"]
+    engine: Literal["local", "ray"]
+    numbers: Method
+
     @property
     def device_here(self) -> str:
         """Where this process itself computes: with Ray, the device is that of the workers."""
         return "cpu" if self.engine == "ray" else self.device
 
-    def options(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Any]:
         """Return every option as a value that JSON and YAML can hold; `numbers` are apart."""
-        values = {name: getattr(self, name) for name in OPTION_NAMES}
+        values = {name: getattr(self, name) for name in OPTION_NAMES if hasattr(self, name)}
         return {key: str(v) if isinstance(v, Path) else v for key, v in values.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedOptions(SettledOptions):
+    """The options that a model was fitted with: those of the run, and how many parts it has."""
+
+    parts: int
 
 
 NUMBERS = "numbers"  # the field that is no option

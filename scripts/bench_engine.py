@@ -103,13 +103,13 @@ def measure(folder: Path, options: Mapping[str, str], threads: int | None = None
 def describe(folder: Path, given: Mapping[str, str]) -> dict[str, Any]:
     """Describe the images of a folder in this process and its workers, and measure it."""
     from partdino.describe.placement import describe_images
-    from partdino.describe.settling import load_resolved, resolve
+    from partdino.describe.settling import settle
     from partdino.describe.source import Source
     from partdino.engine.pools import worker_pool
     from partdino.options import validate
     from partdino.runs.store import DescriptionStore
 
-    backbone, options = load_resolved(resolve(validate(given))[0])
+    backbone, options, _ = settle(validate(given))
     store = DescriptionStore(folder.with_name(f"{folder.name}-store"))
     sources = [Source(path.name, path) for path in sorted(folder.iterdir())]
     seconds: Counter[str] = Counter()

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from partdino.describe.placement import describe_images
-from partdino.describe.settling import load_resolved, resolve
+from partdino.describe.settling import settle
 from partdino.describe.source import Source
 from partdino.evaluation.datasets import Cub
 from partdino.evaluation.methods.cache import cache_settings, open_cache
@@ -38,8 +38,7 @@ def main() -> None:
     arguments = parser.parse_args()
     dataset = Cub(arguments.root)
     given = {"parts": arguments.parts, "backbone": arguments.backbone}
-    options, _ = resolve(validate(given))
-    backbone, options = load_resolved(options)
+    backbone, options, _ = settle(validate(given))
     settings = cache_settings(options, backbone, None)
     store = open_cache(arguments.store, "CUB in its own aspect", settings)
     train, test = dataset.samples("fit"), dataset.samples("score")

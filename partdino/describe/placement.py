@@ -23,7 +23,7 @@ from partdino.describe.stages import (
 from partdino.engine.batches import BatchStage, in_batches, in_windows
 from partdino.engine.outcomes import Outcome, run_stage, run_stages
 from partdino.engine.pool import Pool
-from partdino.options import Options
+from partdino.options import SettledOptions
 
 if TYPE_CHECKING:
     from partdino.describe.features import Backbone
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def describe_images(
     sources: Iterable[Source],
     backbone: Backbone,
-    options: Options,
+    options: SettledOptions,
     pool: Pool | None = None,
     with_patches: bool = False,
 ) -> Iterator[Outcome[ImageDescription]]:
@@ -50,7 +50,7 @@ def describe_images(
     backbone
         Where features come from.
     options
-        With every "auto" resolved.
+        Settled ones.
     pool
         Worker processes; None does all in this process.
     with_patches
@@ -72,7 +72,7 @@ def describe_images(
 def _on_workers(
     sources: Iterable[Source],
     backbone: Backbone,
-    options: Options,
+    options: SettledOptions,
     pool: Pool | None,
     pooling: Callable[[Intermediate], ImageDescription],
 ) -> Iterator[Outcome[ImageDescription]]:
@@ -89,7 +89,7 @@ def _on_workers(
 def _on_device(
     sources: Iterable[Source],
     backbone: Backbone,
-    options: Options,
+    options: SettledOptions,
     pool: Pool | None,
     pooling: Callable[[Intermediate], ImageDescription],
 ) -> Iterator[Outcome[ImageDescription]]:
@@ -111,7 +111,7 @@ def _on_device(
 def _on_devices(
     sources: Iterable[Source],
     backbone: Backbone,
-    options: Options,
+    options: SettledOptions,
     pool: Pool,
     pooling: Callable[[Intermediate], ImageDescription],
 ) -> Iterator[Outcome[ImageDescription]]:
@@ -122,7 +122,7 @@ def _on_devices(
 def _describe_window(
     sources: Sequence[Source],
     backbone: Backbone,
-    options: Options,
+    options: SettledOptions,
     pooling: Callable[[Intermediate], ImageDescription],
 ) -> list[Outcome[ImageDescription]]:
     return list(_on_device(sources, backbone, options, None, pooling))
@@ -132,13 +132,13 @@ def _begin(sources: Iterable[Source]) -> Iterator[Outcome[Source]]:
     return (Outcome(source.name, source) for source in sources)
 
 
-def _decoder(backbone: Backbone, options: Options) -> Callable[[Source], Intermediate]:
+def _decoder(backbone: Backbone, options: SettledOptions) -> Callable[[Source], Intermediate]:
     side = options.image_size or backbone.default_image_size
     return partial(decode, options=options, side=side, unit=backbone.patch_size)
 
 
 def _extractor(
-    backbone: Backbone, options: Options
+    backbone: Backbone, options: SettledOptions
 ) -> Callable[[list[Intermediate]], list[Intermediate]]:
     return partial(extract, backbone=backbone, with_mirrored=options.symmetry != "auto")
 

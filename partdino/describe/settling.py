@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partdino.describe import weights
 from partdino.describe.boundaries import resolve_boundaries
 from partdino.describe.regions import DEFAULT_SCALES
 from partdino.errors import ConfigError
-from partdino.options import Options
+from partdino.options import Options, SettledOptions
 
 if TYPE_CHECKING:
     from partdino.describe.features import Backbone
 
 
-def resolve(options: Options) -> tuple[Options, list[str]]:
-    """Replace every "auto" and every default that depends on another option.
+def settle(
+    options: Options, say: Callable[[str], None] = lambda note: None
+) -> tuple[Backbone, SettledOptions, list[str]]:
+    """Settle every "auto" and every default that depends on another option, and load the backbone.
 
-    Those that change no result, how many workers and images at a time, are settled on the way.
+    Parameters
+    ----------
+    options
+        What was asked for.
+    say
+        Called with each note, before the backbone is loaded.
 
     Returns
     -------
+    backbone
+        See `partdino.describe.features.load_backbone`, which says what else is raised.
     options
         What the run uses.
     notes
@@ -34,33 +44,62 @@ def resolve(options: Options) -> tuple[Options, list[str]]:
     ConfigError
         The options contradict each other.
     WeightsError
-        The backbone cannot be told from the weights file, or HED's weights are not here.
+        The backbone cannot be told from the weights file, or weights are not here.
     """
-    from partdino.describe.features import resolve_backbone
+    from partdino.describe.features import load_backbone, resolve_backbone
 
     if options.engine == "ray":
         _check_for_ray(options)
-    backbone, backbone_note = resolve_backbone(options.backbone, options.weights)
-    boundaries, regions, regions_note = _resolve_regions(options.boundaries, options.regions)
+    name, backbone_note = resolve_backbone(options.backbone, options.weights)
+    boundaries, regions, regions_note = _settle_regions(options.boundaries, options.regions)
+    notes = [backbone_note, regions_note]
+    for note in notes:
+        say(note)
     if boundaries == "hed":
         weights.path("hed")  # raises once what every image would raise
     if options.masks is not None and not options.masks.is_dir():
         raise ConfigError(f"{options.masks} is not a folder; check --masks")
-    scale = options.region_scale
-    resolved = replace(
-        options,
-        backbone=backbone,
-        boundaries=boundaries,
-        regions=regions,
-        region_scale=DEFAULT_SCALES[regions] if scale is None else scale,
-        device=resolve_device(options.device),
-        masks=_absolute(options.masks),
-        weights=_absolute(options.weights),
+    device = settle_device(options.device)
+    backbone = load_backbone(
+        name,
+        weights=options.weights,
+        layer=options.layer,
+        facet=options.facet,
+        stride=options.stride,
+        device="cpu" if options.engine == "ray" else device,
+        precision=options.precision,
     )
-    return resolved, [backbone_note, regions_note]
+    if options.engine == "ray":  # its GPUs are the workers': the machine that leads them needs none
+        backbone = backbone.bound_for(device)
+    scale = options.region_scale
+    settled = SettledOptions(
+        **{
+            **_open(options),
+            "backbone": name,
+            "facet": backbone.facet,
+            "layer": backbone.layer,
+            "image_size": options.image_size or backbone.default_image_size,
+            "boundaries": boundaries,
+            "regions": regions,
+            "region_scale": DEFAULT_SCALES[regions] if scale is None else scale,
+            "device": device,
+            "masks": _absolute(options.masks),
+            "weights": _absolute(options.weights),
+        }
+    )
+    return backbone, settled, notes
 
 
-def _resolve_regions(boundaries: str, regions: str) -> tuple[str, str, str]:
+def settled_of(options: Options) -> SettledOptions:
+    """Return options of a store or of a model, in which all is settled but how it runs."""
+    return SettledOptions(**_open(options))
+
+
+def _open(options: Options) -> dict[str, Any]:
+    return {field.name: getattr(options, field.name) for field in fields(SettledOptions)}
+
+
+def _settle_regions(boundaries: str, regions: str) -> tuple[str, str, str]:
     reason = ""
     if boundaries == "auto":
         boundaries, why = resolve_boundaries()
@@ -90,7 +129,7 @@ def _absolute(path: Path | None) -> Path | None:
     return None if path is None else Path(os.path.abspath(path))
 
 
-def resolve_device(device: str) -> str:
+def settle_device(device: str) -> str:
     """Return the device that "auto" stands for here; others are as asked."""
     if device != "auto":
         return device
@@ -99,30 +138,3 @@ def resolve_device(device: str) -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
-def load_resolved(options: Options) -> tuple[Backbone, Options]:
-    """Load the backbone that resolved options name, and settle what only the backbone knows.
-
-    Returns
-    -------
-    backbone
-        See `partdino.describe.features.load_backbone`, which says what is raised.
-    options
-        With facet, layer and image size as the backbone has them.
-    """
-    from partdino.describe.features import load_backbone
-
-    backbone = load_backbone(
-        options.backbone,
-        weights=options.weights,
-        layer=options.layer,
-        facet=options.facet,
-        stride=options.stride,
-        device=options.device_here,
-        precision=options.precision,
-    )
-    if options.engine == "ray":  # its GPUs are the workers': the machine that leads them needs none
-        backbone = backbone.bound_for(options.device)
-    size = options.image_size or backbone.default_image_size
-    return backbone, replace(options, facet=backbone.facet, layer=backbone.layer, image_size=size)

@@ -32,7 +32,7 @@ from partdino.describe.symmetry import mirrored_features, weigh_sides
 from partdino.describe.vectors import normalise
 from partdino.images.masks import read_mask, resize_mask
 from partdino.images.sizes import resize_image, size_of_area
-from partdino.options import Options
+from partdino.options import SettledOptions
 
 if TYPE_CHECKING:
     from partdino.describe.features import Backbone
@@ -59,7 +59,7 @@ class Intermediate:
     mirrored: np.ndarray | None = None  # float32 (gh, gw, D), see `mirrored_features`
 
 
-def decode(source: Source, options: Options, side: int, unit: int) -> Intermediate:
+def decode(source: Source, options: SettledOptions, side: int, unit: int) -> Intermediate:
     """Read a photo and its mask at the two sizes that the network and the regions work at.
 
     Parameters
@@ -79,7 +79,7 @@ def decode(source: Source, options: Options, side: int, unit: int) -> Intermedia
 
 
 def _mask(
-    source: Source, options: Options, size: tuple[int, int], photo_size: tuple[int, int]
+    source: Source, options: SettledOptions, size: tuple[int, int], photo_size: tuple[int, int]
 ) -> np.ndarray | None:
     if source.mask is not None:
         return resize_mask(source.mask() != 0, size)
@@ -88,7 +88,7 @@ def _mask(
     return read_mask(options.masks, source.name, size, photo_size)
 
 
-def detect(photos: Sequence[Intermediate], options: Options) -> list[Intermediate]:
+def detect(photos: Sequence[Intermediate], options: SettledOptions) -> list[Intermediate]:
     """Detect the boundary maps of photos of one size."""
     if options.boundaries == "none":
         return photos
@@ -103,7 +103,7 @@ def flood_maps(photos: Sequence[Intermediate], device: str) -> list[Intermediate
     return [replace(photo, basins=each) for photo, each in zip(photos, basins, strict=True)]
 
 
-def cut(photo: Intermediate, options: Options) -> Intermediate:
+def cut(photo: Intermediate, options: SettledOptions) -> Intermediate:
     """Cut a photo into regions and those into cells, and measure the borders between cells."""
     regions = make_regions(
         photo.image,
@@ -151,7 +151,9 @@ def extract(
     ]
 
 
-def pool_image(photo: Intermediate, options: Options, with_patches: bool) -> ImageDescription:
+def pool_image(
+    photo: Intermediate, options: SettledOptions, with_patches: bool
+) -> ImageDescription:
     """Average the features inside each cell, and finish the description."""
     features = sideless = normalise(photo.features)
     side_weight = options.numbers.side_weight if options.symmetry == "apart" else 0.0

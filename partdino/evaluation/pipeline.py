@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from partdino.describe.settling import load_resolved, resolve
+from partdino.describe.settling import settle
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.errors import ConfigError, InputError
 from partdino.evaluation.benchmarks import Benchmark
@@ -29,7 +29,7 @@ from partdino.evaluation.scoring.keypoint_scorer import KeypointFitter, Keypoint
 from partdino.evaluation.scoring.label_maps import LabelFolder
 from partdino.evaluation.scoring.pixel_scorer import PixelScorer
 from partdino.evaluation.scoring.tally import Maps, Tally
-from partdino.options import Options
+from partdino.options import Options, SettledOptions
 from partdino.runs.reporting import Reporter, RunLog
 from partdino.runs.store import DescriptionStore
 
@@ -103,10 +103,7 @@ def _score_methods(
 ) -> tuple[dict[Variant, dict[str, float]], dict[str, Any]]:
     """Return the scores, and what the results say of the method."""
     foreground = "none" if run.labelled_only else run.options.foreground
-    options, notes = resolve(replace(method, foreground=foreground))
-    for note in notes:
-        run.log.reporter.say(note)
-    backbone, options = load_resolved(options)
+    backbone, options, notes = settle(replace(method, foreground=foreground), run.log.reporter.say)
     settings = cache_settings(options, backbone, run.dataset.sha256 if run.labelled_only else None)
     cache = open_cache(cache_folder, run.dataset.name, settings)
     samples = [sample for split in run.splits.values() for sample in split]
@@ -129,12 +126,12 @@ def _score_methods(
                 yield variant, (parts, None) if run.labelled_only else (labels, parts)
 
     identity = {"backbone": backbone.name, **vars(backbone.weights)}
-    values = {k: v for k, v in options.options().items() if k not in REPLACED}
+    values = {k: v for k, v in options.values().items() if k not in REPLACED}
     return _score(run, predict), {"options": values, "weights": identity, "notes": notes}
 
 
 def _fit(
-    run: EvalRun, cache: DescriptionStore, keys: Sequence[str], options: Options, sha256: str
+    run: EvalRun, cache: DescriptionStore, keys: Sequence[str], options: SettledOptions, sha256: str
 ) -> list[FittedMethods]:
     """Fit all methods with each seed."""
     start = time.perf_counter()

@@ -25,7 +25,7 @@ from partdino.engine.pool import Pool
 from partdino.engine.threads import one_thread
 from partdino.errors import InputError
 from partdino.method import Method
-from partdino.options import Options
+from partdino.options import FittedOptions, SettledOptions
 from partdino.part_range import candidates
 from partdino.parts.codebook import Codebook, fit_codebook
 from partdino.parts.foreground import (
@@ -65,21 +65,22 @@ class Descriptions(Protocol):
 def fit_model(
     store: Descriptions,
     names: Sequence[str],
-    options: Options,
+    asked: int | str,
+    options: SettledOptions,
     weights_sha256: str,
     pool: Pool | None = None,
 ) -> PartModel:
     """Fit the foreground and the parts; see `fit_models`."""
-    return fit_models(store, names, options, weights_sha256, [options.parts], pool)[options.parts]
+    return fit_models(store, names, [asked], options, weights_sha256, pool)[asked]
 
 
 @one_thread()
 def fit_models(
     store: Descriptions,
     names: Sequence[str],
-    options: Options,
-    weights_sha256: str,
     numbers: Sequence[int | str],
+    options: SettledOptions,
+    weights_sha256: str,
     pool: Pool | None = None,
 ) -> dict[int | str, PartModel]:
     """Fit the foreground once, and the parts for each number of parts.
@@ -91,12 +92,12 @@ def fit_models(
     names
         The images to learn from. Of more than `MAX_IMAGES` images or `MAX_CELLS` cells a
         sample is taken, spread evenly; see `Options.fit_on` for what is learnt of all.
-    options
-        With every "auto" resolved; `numbers` replace its number of parts.
-    weights_sha256
-        Of the backbone.
     numbers
         Numbers of parts, K; what `candidates` takes stands for the best of these.
+    options
+        Of the run.
+    weights_sha256
+        Of the backbone.
     pool
         Workers that pass over all images, for ``fit_on`` "all"; None does that in this process.
 
@@ -135,9 +136,8 @@ def fit_models(
             curve = part_curve(*stack(cells), candidates(asked), options.seed, method)
         number = asked if curve is None else curve.best
         parts = codebook(method.codebook_size(number)).cut(number, options.seed, method)
-        models[asked] = PartModel(
-            replace(options, parts=number), weights_sha256, parts, foreground, curve
-        )
+        fitted = FittedOptions(**vars(options), parts=number)
+        models[asked] = PartModel(fitted, weights_sha256, parts, foreground, curve)
     return models
 
 
@@ -145,7 +145,7 @@ def _codebook(
     sample: Sequence[ObjectCells],
     everything: Callable[[Callable[[_Objects], Sums | None]], Sums] | None,
     projection: Projection,
-    options: Options,
+    options: SettledOptions,
     size: int,
 ) -> Codebook:
     """Fit a codebook to the sample, and move it to where the mean of everything is, if given."""

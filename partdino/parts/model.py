@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from partdino.describe.description import ImageDescription
 from partdino.errors import ModelError
-from partdino.options import Options
+from partdino.options import RUNNING_OPTIONS, FittedOptions, Options, validate
 from partdino.parts.codebook import PartClusters
 from partdino.parts.foreground import ForegroundModel, foreground_cells
 
@@ -25,7 +26,7 @@ class PartModel:
     Attributes
     ----------
     options
-        The full configuration, every "auto" resolved.
+        What it was fitted with; of a model file, `RUNNING_OPTIONS` stand at their defaults.
     weights_sha256
         Of the backbone, see `partdino.describe.features.WeightsIdentity`.
     parts
@@ -36,7 +37,7 @@ class PartModel:
         What the number of parts was chosen by; None where it was given. The file leaves it out.
     """
 
-    options: Options
+    options: FittedOptions
     weights_sha256: str
     parts: PartClusters
     foreground: ForegroundModel | None
@@ -45,6 +46,28 @@ class PartModel:
     def foreground_cells(self, description: ImageDescription) -> np.ndarray:
         """Return bool (C,), the cells of a described image that are object."""
         return foreground_cells(description, self.foreground, self.options.numbers)
+
+    def asked(self, running: Mapping[str, Any], source: str) -> Options:
+        """Return the options of a run that labels with this model.
+
+        Parameters
+        ----------
+        running
+            Options that say how to run, not what to compute: a choice of `RUNNING_OPTIONS`.
+        source
+            What an error calls the model.
+
+        Raises
+        ------
+        ModelError
+            Another option is given.
+        ConfigError
+            The values are not valid, or the model needs masks and there are none.
+        """
+        if other := sorted(set(running) - set(RUNNING_OPTIONS)):
+            raise ModelError(f"{source} holds its own '{other[0]}'; leave that option out")
+        fitted = {k: v for k, v in vars(self.options).items() if k not in RUNNING_OPTIONS}
+        return validate({**fitted, **running}, source)
 
     def check_backbone(self, backbone: Backbone) -> None:
         """Refuse a backbone that the model was not fitted with; raises `ModelError`."""

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from partdino.errors import ModelError
+from partdino.errors import ConfigError, ModelError
 from partdino.files import write_bytes
 from partdino.method import METHOD_OF_0_1
-from partdino.options import RUNNING_OPTIONS, validate
+from partdino.options import (
+    NUMBERS,
+    OPTION_NAMES,
+    RUNNING_OPTIONS,
+    FittedOptions,
+    Options,
+    convert,
+    refuse_unknown,
+)
 from partdino.parts.codebook import PartClusters
 from partdino.parts.foreground import ForegroundModel
 from partdino.parts.model import PartModel
@@ -37,7 +44,7 @@ def save_model(model: PartModel, path: Path) -> None:
         "numbers": model.options.numbers.values,
         "options": {
             name: value
-            for name, value in model.options.options().items()
+            for name, value in model.options.values().items()
             if name not in RUNNING_OPTIONS
         },
     }
@@ -47,20 +54,18 @@ def save_model(model: PartModel, path: Path) -> None:
     write_bytes(path, content)
 
 
-def load_model(path: Path, running: Mapping[str, Any]) -> PartModel:
-    """Read a model file.
+def load_model(path: Path) -> PartModel:
+    """Read a model file, of this version or of 0.1.
 
     Parameters
     ----------
     path
-        Written by `PartModel.save`.
-    running
-        Options that say how to run, not what to compute: a choice of `RUNNING_OPTIONS`.
+        Written by `save_model`.
 
     Raises
     ------
     ModelError
-        The file cannot be read or is no such model.
+        The file cannot be read, is no such model, or holds what no fit could have made.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -70,30 +75,69 @@ def load_model(path: Path, running: Mapping[str, Any]) -> PartModel:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError as error:
         raise ModelError(f"{path} does not exist; check --model") from error
-    except (OSError, SafetensorError, ValueError) as error:
+    except (OSError, SafetensorError, ValueError, TypeError, RecursionError) as error:
         raise ModelError(f"{path} is not a readable safetensors file ({error})") from error
-    if document is None or document.get("format") != _FORMAT:
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise ModelError(f"{path} is not a model of this version of Part-DINO; fit it anew")
-    return _assemble(path, document, tensors, running)
-
-
-def _assemble(
-    path: Path,
-    document: dict[str, Any],
-    tensors: dict[str, np.ndarray],
-    running: Mapping[str, Any],
-) -> PartModel:
-    other = sorted(set(running) - set(RUNNING_OPTIONS))
-    if other:
-        raise ModelError(f"{path} holds its own '{other[0]}'; leave that option out")
     try:
-        numbers = document.get("numbers", METHOD_OF_0_1)
-        options = validate({**document["options"], **running, "numbers": numbers}, str(path))
-        parts = PartClusters(*(tensors[name] for name in _TENSORS), options.numbers.centring)
-        foreground = None
-        if "foreground.weights" in tensors:
-            bias = float(tensors["foreground.bias"][0])
-            foreground = ForegroundModel(tensors["foreground.weights"], bias)
-        return PartModel(options, document["weights_sha256"], parts, foreground)
-    except KeyError as error:
-        raise ModelError(f"{path} lacks {error}; fit the model anew") from error
+        return _assemble(document, tensors)
+    except (KeyError, ValueError, ConfigError) as error:
+        lacks = "it lacks " if isinstance(error, KeyError) else ""
+        raise ModelError(f"{path} is damaged: {lacks}{error}; fit the model anew") from error
+
+
+def _assemble(document: dict[str, Any], tensors: dict[str, np.ndarray]) -> PartModel:
+    """Make a model of what a file holds; raises `KeyError`, `ValueError` and `ConfigError`."""
+    options, weights_sha256 = document["options"], document["weights_sha256"]
+    if not isinstance(options, dict) or not isinstance(weights_sha256, str):
+        raise ValueError("its description is of the wrong type")
+    refuse_unknown(options, OPTION_NAMES, "options")
+    numbers = document.get("numbers", METHOD_OF_0_1)
+    checked = convert(Options, {**options, NUMBERS: numbers}, "options")
+    if not isinstance(checked.parts, int):
+        raise ValueError(f"the number of parts is {checked.parts!r}")
+    # How it is run is settled where it is run.
+    running = {"device": "cpu", "masks": None, "weights": None}
+    fitted = FittedOptions(**{**vars(checked), **running})
+    mean, components, centroids, parts = (tensors[name] for name in _TENSORS)
+    _check_parts(mean, components, centroids, parts, checked.parts)
+    foreground = None
+    if "foreground.weights" in tensors:
+        foreground = _foreground(tensors["foreground.weights"], tensors["foreground.bias"], mean)
+    clusters = PartClusters(mean, components, centroids, parts, checked.numbers.centring)
+    return PartModel(fitted, weights_sha256, clusters, foreground)
+
+
+def _check_parts(
+    mean: np.ndarray,
+    components: np.ndarray,
+    centroids: np.ndarray,
+    parts: np.ndarray,
+    num_parts: int,
+) -> None:
+    shapes = (mean.shape, components.shape, centroids.shape, parts.shape)
+    dim, kept, count = mean.size, len(components) if components.ndim else 0, parts.size
+    if shapes != ((dim,), (kept, dim), (count, kept), (count,)) or 0 in (dim, kept, count):
+        raise ValueError(f"its tensors have shapes {', '.join(map(str, shapes))}")
+    for name, tensor in zip(_TENSORS, (mean, components, centroids), strict=False):
+        _check_numbers(name, tensor)
+    if parts.dtype.kind not in "iu":
+        raise ValueError(f"parts is of type {parts.dtype}")
+    if not np.array_equal(np.unique(parts), np.arange(parts.max() + 1)) or (
+        np.any(np.diff(parts) < 0) or parts.max() >= num_parts
+    ):
+        raise ValueError(f"parts does not number up to {num_parts} parts in order")
+
+
+def _foreground(weights: np.ndarray, bias: np.ndarray, mean: np.ndarray) -> ForegroundModel:
+    if weights.shape != mean.shape or bias.shape != (1,):
+        raise ValueError(f"foreground has shapes {weights.shape} and {bias.shape}")
+    _check_numbers("foreground.weights", weights)
+    if bias.dtype.kind != "f" or not bias[0] < np.inf:  # minus infinity: there is no object
+        raise ValueError("foreground.bias is not a number")
+    return ForegroundModel(weights, float(bias[0]))
+
+
+def _check_numbers(name: str, tensor: np.ndarray) -> None:
+    if tensor.dtype.kind != "f" or not np.isfinite(tensor).all():
+        raise ValueError(f"{name} holds what is no number")

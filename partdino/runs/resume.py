@@ -10,7 +10,7 @@ from typing import Any
 
 from partdino.errors import ConfigError, OutputError
 from partdino.files import check_writable
-from partdino.options import FITTING_OPTIONS, Options
+from partdino.options import FITTING_OPTIONS, FittedOptions, Options
 from partdino.version import __version__
 
 # Where two hashes would tell nobody anything.
@@ -51,7 +51,10 @@ def contents(folder: Path) -> set[str]:
 
 
 def fingerprint(
-    identity: Mapping[str, Any], options: Options, model_sha256: str | None, shard: str
+    identity: Mapping[str, Any],
+    options: Options | FittedOptions,
+    model_sha256: str | None,
+    shard: str,
 ) -> dict[str, Any]:
     """Collect all that decides a run's results except its images: what resuming it compares.
 
@@ -60,7 +63,7 @@ def fingerprint(
     identity
         Of the descriptions, see `describing_identity`.
     options
-        Of the fit.
+        What was asked of the fit, or what the model was fitted with.
     model_sha256
         Of the model that was given, None where it is fitted by the run.
     shard

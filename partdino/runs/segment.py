@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partdino.describe.photos import find_photos
+from partdino.describe.settling import settle
 from partdino.describe.workers import stage_workers
 from partdino.errors import ModelError
 from partdino.files import file_sha256
@@ -27,7 +28,7 @@ from partdino.runs.reporting import Reporter, RunLog, resumable
 from partdino.runs.resume import Existing, fingerprint
 from partdino.runs.run_record import run_document, write_run_tables
 from partdino.runs.shard import WHOLE
-from partdino.runs.steps.describe import check_any, describe, settle
+from partdino.runs.steps.describe import check_any, describe
 from partdino.runs.steps.fit import fit_store
 from partdino.runs.steps.label import finished_run, label
 from partdino.runs.store import Header, StoreWriter
@@ -74,16 +75,16 @@ def segment(
         Nothing could be done at all. Single images that fail are booked in `failures.csv`.
     """
     start = time.perf_counter()
-    options, model = _options_and_model(given, model_file)
+    asked, model = _options_and_model(given, model_file)
     with lock_folder(out):
         folder = OutputFolder(out, existing)
-        photos = find_photos(inputs, out, options.masks)
-        backbone, options, notes = settle(options, reporter)
+        photos = find_photos(inputs, out, asked.masks)
+        backbone, options, notes = settle(asked, reporter.say)
         if model is not None:
             model.check_backbone(backbone)
         header = Header.of(photos, options, backbone, notes, WHOLE)
         model_sha256 = None if model_file is None else file_sha256(model_file)
-        same = fingerprint(header.identity, options, model_sha256, str(WHOLE))
+        same = fingerprint(header.identity, asked, model_sha256, str(WHOLE))
         names = [photo.name for photo in photos]
         if run := finished_run(folder, same, names, reporter):
             return run
@@ -94,7 +95,7 @@ def segment(
             store = describe(photos, writer, header, backbone, options, pool, log)
             check_any(store, out)
             if model is None:
-                model = fit_store(store, options, log, pool)
+                model = fit_store(store, asked.parts, options, log, pool)
                 write_parts_curve(out / CURVE_NAME, model.curve)
             images = label(store, WHOLE, model, out, pool, log)
         write_run_tables(out, header.options, model, images, log)
@@ -109,12 +110,13 @@ def _options_and_model(
     if model_file is None:
         return validate(given), None
     running = {name: value for name, value in given.items() if name in RUNNING_OPTIONS}
-    model = load_model(model_file, running)
-    for name, value in vars(validate({**vars(model.options), **given})).items():
+    model = load_model(model_file)
+    fitted = model.asked(running, str(model_file))
+    for name, value in vars(validate({**vars(fitted), **given})).items():
         settled = value == "auto" and name in DECIDED_OPTIONS
-        if name in given and value != getattr(model.options, name) and not settled:
+        if name in given and value != getattr(fitted, name) and not settled:
             raise ModelError(
-                f"{model_file} was fitted with {name} {getattr(model.options, name)}, "
+                f"{model_file} was fitted with {name} {getattr(fitted, name)}, "
                 f"not {value}; leave it out or fit anew"
             )
-    return model.options, model
+    return fitted, model

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from partdino.describe.description import ImageDescription
+from partdino.describe.settling import settled_of
 from partdino.describe.vectors import normalise
 from partdino.method import DEFAULT_METHOD
 from partdino.options import Options
@@ -164,14 +165,17 @@ class Store:
 
 def fit(store: Store, **options: object):
     options = Options(parts=3, foreground="none", device="cpu", **options)
-    return fit_model(store, store.names, options, "").parts
+    return fit_model(store, store.names, 3, settled_of(options), "").parts
 
 
 def test_who_leads_a_cluster_needs_no_gpu():
     store = Store(10)
     given = {"parts": 3, "foreground": "none", "engine": "ray"}
     first, second = (Options(device=device, **given) for device in ("cuda", "cpu"))
-    models = [fit_model(store, store.names, options, "").parts for options in (first, second)]
+    models = [
+        fit_model(store, store.names, 3, settled_of(options), "").parts
+        for options in (first, second)
+    ]
     assert same(*models)
 
 

@@ -17,18 +17,24 @@ from partdino.describe.identity import (
     describing_identity,
     image_key,
 )
+from partdino.describe.settling import settled_of
 from partdino.errors import ConfigError
 from partdino.method import DEFAULT_METHOD, METHOD_OF_0_1, Method
-from partdino.options import Options, validate
+from partdino.options import Options, SettledOptions, validate
 
 PACKAGES = ("images", "describe")
 
 
-ON_CPU = Options(device="cpu")
+def settled(**given: object) -> SettledOptions:
+    """Return options as if all were settled."""
+    return settled_of(Options(**{"device": "cpu", **given}))
 
 
-def identity(options: Options = ON_CPU, weights: str = "w", code: str = "c"):
-    return describing_identity(options.options(), options.numbers.describing, weights, code)
+ON_CPU = settled()
+
+
+def identity(options: SettledOptions = ON_CPU, weights: str = "w", code: str = "c"):
+    return describing_identity(options.values(), options.numbers.describing, weights, code)
 
 
 @pytest.fixture
@@ -71,18 +77,18 @@ def test_a_changed_or_renamed_module_changes_the_hash_of_the_code(code):
     ],
 )
 def test_what_decides_descriptions(other):
-    assert identity(Options(**{"device": "cpu", **other})) != identity()
+    assert identity(settled(**other)) != identity()
 
 
 @pytest.mark.parametrize(
     "other", [{"parts": 4}, {"seed": 1}, {"fit_on": "all"}, {"workers": 3}, {"batch_size": 2}]
 )
 def test_what_does_not_decide_descriptions(other):
-    assert identity(Options(device="cpu", **other)) == identity()
+    assert identity(settled(**other)) == identity()
 
 
 def test_the_same_kind_of_device_the_same_numerics():
-    first, second = (identity(Options(device=device)) for device in ("cuda:0", "cuda:1"))
+    first, second = (identity(settled(device=device)) for device in ("cuda:0", "cuda:1"))
     assert first == second
 
 
@@ -93,7 +99,7 @@ def test_weights_and_code_decide_descriptions():
 @pytest.mark.parametrize("name", [field.name for field in fields(Method)])
 def test_numbers_decide_descriptions_only_where_they_say_so(name):
     other = replace(DEFAULT_METHOD, **{name: getattr(DEFAULT_METHOD, name) / 2})
-    changed = identity(Options(device="cpu", numbers=other)) != identity()
+    changed = identity(settled(numbers=other)) != identity()
     assert changed == (name in DEFAULT_METHOD.describing)
 
 

@@ -12,7 +12,7 @@ from partdino import detect_boundaries, extract_features, load_backbone, make_re
 from partdino.describe import weights as packaged
 from partdino.describe.features import hub
 from partdino.describe.placement import describe_images
-from partdino.describe.settling import resolve
+from partdino.describe.settling import settle
 from partdino.describe.source import Source
 from partdino.options import Options
 
@@ -135,7 +135,7 @@ def test_watershed_without_a_boundary_map_is_refused(segment, photo_folder, tmp_
 def test_auto_takes_what_is_there(monkeypatch, cached, boundaries, regions, with_hed, without):
     monkeypatch.setattr(packaged, "is_available", lambda name: cached)
     asked = Options(backbone="efficientnet-lite2", boundaries=boundaries, regions=regions)
-    options, notes = resolve(asked)
+    _, options, notes = settle(asked)
     assert (options.boundaries, options.regions) == (with_hed if cached else without)
     assert options.region_scale is not None and options.device != "auto"
     assert (notes[1].count("its weights are cached") == 1) == (options.boundaries == "hed")

@@ -16,7 +16,7 @@ from segment_runs import SMALL, files
 
 from partdino.describe.description import ImageDescription
 from partdino.describe.placement import describe_images
-from partdino.describe.settling import load_resolved, resolve
+from partdino.describe.settling import settle
 from partdino.describe.source import Source
 from partdino.options import Options
 from partdino.runs.store import COLUMNS, DescriptionStore, open_stores
@@ -26,7 +26,7 @@ NAMES = [f"animal_{index:04d}.jpg" for index in range(8)]
 
 @pytest.fixture(scope="module")
 def described(photo_folder) -> ImageDescription:
-    backbone, options = load_resolved(resolve(Options(**SMALL))[0])
+    backbone, options, _ = settle(Options(**SMALL))
     (outcome,) = describe_images([Source("", photo_folder / NAMES[5])], backbone, options)
     return outcome.value
 

@@ -9,6 +9,7 @@ import shutil
 import numpy as np
 import pytest
 
+from partdino.describe.settling import settled_of
 from partdino.describe.source import Source
 from partdino.evaluation.study.ridge_cache import RidgeCache
 from partdino.evaluation.study.straddling import GROUPS
@@ -149,7 +150,7 @@ def test_crests_are_those_of_the_precision(tmp_path, monkeypatch):
 
     monkeypatch.setattr("partdino.evaluation.study.ridge_cache.detect_boundaries", detect)
     source = Source("photo", np.zeros((64, 64, 3), np.uint8))
-    RidgeCache(tmp_path, options).read("photo", source, (64, 64))
+    RidgeCache(tmp_path, settled_of(options)).read("photo", source, (64, 64))
     assert given == [("hed", "cpu", "bf16")]
 
 

@@ -24,7 +24,7 @@ from partdino.describe.weights.cache import cache_folder
 from partdino.errors import OutputError
 from partdino.evaluation.datasets import Sample
 from partdino.files import file_version, write_json
-from partdino.options import Options
+from partdino.options import SettledOptions
 from partdino.runs.store import DescriptionStore
 
 if TYPE_CHECKING:
@@ -44,20 +44,22 @@ def default_folder() -> Path:
     return cache_folder() / "evaluation"
 
 
-def cache_settings(options: Options, backbone: Backbone, annotations: str | None) -> dict[str, Any]:
+def cache_settings(
+    options: SettledOptions, backbone: Backbone, annotations: str | None
+) -> dict[str, Any]:
     """Collect all that decides a description except the image.
 
     Parameters
     ----------
     options
-        With every "auto" resolved.
+        Settled ones.
     backbone
         Made from them.
     annotations
         Hash of the annotations where the images are cut along object masks, or None.
     """
     code = describing_code_sha256()
-    values, numbers = options.options(), options.numbers.describing
+    values, numbers = options.values(), options.numbers.describing
     return {
         **describing_identity(values, numbers, backbone.weights.sha256, code),
         "annotations_sha256": annotations,

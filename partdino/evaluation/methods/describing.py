@@ -12,7 +12,7 @@ from partdino.describe.workers import stage_workers
 from partdino.evaluation.datasets import Sample
 from partdino.evaluation.methods.cache import sample_key
 from partdino.evaluation.methods.sources import as_source
-from partdino.options import Options
+from partdino.options import SettledOptions
 from partdino.runs.reporting import RunLog
 from partdino.runs.store import DescriptionStore
 
@@ -24,7 +24,7 @@ def describe_samples(
     samples: Sequence[Sample],
     cache: DescriptionStore,
     backbone: Backbone,
-    options: Options,
+    options: SettledOptions,
     masked: bool,
     log: RunLog,
 ) -> dict[Path, str]:
@@ -58,7 +58,7 @@ def describe_missing(
     sources: Mapping[str, Source],
     cache: DescriptionStore,
     backbone: Backbone,
-    options: Options,
+    options: SettledOptions,
     log: RunLog,
 ) -> None:
     """Describe what the cache lacks.

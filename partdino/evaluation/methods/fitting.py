@@ -25,7 +25,7 @@ from partdino.evaluation.methods.labellers import (
     box_coordinates,
 )
 from partdino.evaluation.scoring.tally import Maps
-from partdino.options import Options
+from partdino.options import SettledOptions
 from partdino.parts.fitting import fit_models
 from partdino.parts.kmeans import spherical_kmeans
 from partdino.parts.model import PartModel
@@ -66,7 +66,7 @@ def fit_methods(
     parts: Sequence[int],
     cache: DescriptionStore,
     keys: Sequence[str],
-    options: Options,
+    options: SettledOptions,
     weights_sha256: str,
 ) -> FittedMethods:
     """Fit every method for every number of parts.
@@ -80,7 +80,7 @@ def fit_methods(
     cache, keys
         The descriptions of the images to fit on.
     options
-        With every "auto" resolved, and the seed.
+        Of the run, with the seed.
     weights_sha256
         Of the backbone.
 
@@ -90,7 +90,7 @@ def fit_methods(
         There is nothing to fit on.
     """
     numbers = parts if "partdino" in methods else parts[:1]
-    models = fit_models(cache, keys, options, weights_sha256, numbers)
+    models = fit_models(cache, keys, numbers, options, weights_sha256)
     foreground = models[parts[0]]
     labellers: dict[Variant, Labeller] = {}
     if "partdino" in methods:

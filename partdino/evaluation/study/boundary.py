@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from partdino.describe.boundaries import resolve_boundaries
-from partdino.describe.settling import load_resolved, resolve
+from partdino.describe.settling import settle
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.errors import ConfigError, InputError
 from partdino.evaluation.methods.cache import cache_settings, default_folder, open_cache
@@ -29,7 +29,7 @@ from partdino.evaluation.study.results import SUMMARY_FILE, summarise, write_stu
 from partdino.evaluation.study.ridge_cache import RidgeCache
 from partdino.evaluation.study.statistics import FEW
 from partdino.evaluation.study.study_options import StudyOptions, validate_study
-from partdino.options import Options
+from partdino.options import Options, SettledOptions
 from partdino.runs.reporting import Reporter, RunLog
 from partdino.runs.resume import check_free
 from partdino.runs.store import DescriptionStore
@@ -76,11 +76,11 @@ def study_boundary(
     PartDinoError
         Nothing could be done at all. Single images that fail are left out and listed.
     """
-    study, options = validate_study(given)
+    study, asked = validate_study(given)
     check_free(out, SUMMARY_FILE, overwrite)
-    collection = _open(inputs, out, study, options)
+    collection = _open(inputs, out, study, asked.masks)
     log = RunLog(reporter)
-    backbone, options = _resolve(options, reporter)
+    backbone, options = _settle(asked, reporter)
     settings = cache_settings(options, backbone, collection.annotations)
     store = open_cache(cache or default_folder(), collection.title, settings)
     images = _describe(collection.images, store, backbone, options, log)
@@ -98,28 +98,26 @@ def study_boundary(
     return document
 
 
-def _open(inputs: Sequence[Path], out: Path, study: StudyOptions, options: Options) -> Collection:
+def _open(inputs: Sequence[Path], out: Path, study: StudyOptions, masks: Path | None) -> Collection:
     if study.benchmark is None:
-        return open_photos(inputs, out, study, options.masks)
+        return open_photos(inputs, out, study, masks)
     if len(inputs) != 1:
         raise ConfigError(f"--benchmark takes one INPUT, its folder, not {len(inputs)}")
     return open_benchmark(inputs[0], study)
 
 
-def _resolve(options: Options, reporter: Reporter) -> tuple[Backbone, Options]:
+def _settle(options: Options, reporter: Reporter) -> tuple[Backbone, Options]:
     if options.boundaries == "auto":  # never "none": there is nothing to study without
         options = replace(options, boundaries=resolve_boundaries()[0])
-    options, notes = resolve(options)
-    for note in notes:
-        reporter.say(note)
-    return load_resolved(options)
+    backbone, settled, _ = settle(options, reporter.say)
+    return backbone, settled
 
 
 def _describe(
     images: Sequence[StudyImage],
     store: DescriptionStore,
     backbone: Backbone,
-    options: Options,
+    options: SettledOptions,
     log: RunLog,
 ) -> list[StudyImage]:
     """Describe what the store lacks; return the images that are described."""
@@ -136,12 +134,12 @@ def _fit(
     images: Sequence[StudyImage],
     store: DescriptionStore,
     backbone: Backbone,
-    options: Options,
+    options: SettledOptions,
     study: StudyOptions,
 ) -> Measure:
     keys = [image.key for image in images]
     sha256 = backbone.weights.sha256
-    fitted = fit_methods(("patch",), [options.parts], store, keys, options, sha256)
+    fitted = fit_methods(("patch",), [study.parts], store, keys, options, sha256)
     (parts,) = fitted.labellers.values()
     return Measure(
         store=store,
@@ -170,12 +168,12 @@ def _measure(images: Sequence[StudyImage], measure: Measure, log: RunLog) -> Pat
 
 
 def _identity(
-    collection: Collection, study: StudyOptions, options: Options, log: RunLog
+    collection: Collection, study: StudyOptions, options: SettledOptions, log: RunLog
 ) -> dict[str, Any]:
     chosen = {k: str(v) if isinstance(v, Path) else v for k, v in vars(study).items()}
     return {
         "collection": collection.title,
-        "options": {**options.options(), **chosen},
+        "options": {**options.values(), **chosen},
         "images": {
             "given": len(collection.images),
             "failed": len(log.failures),

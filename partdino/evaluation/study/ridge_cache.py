@@ -12,7 +12,7 @@ from partdino.describe.source import Source
 from partdino.evaluation.study.ridges import DEPTH, Crossings, find_ridges
 from partdino.files import atomic_path
 from partdino.images.sizes import resize_image
-from partdino.options import Options
+from partdino.options import SettledOptions
 
 
 class RidgeCache:
@@ -23,10 +23,10 @@ class RidgeCache:
     folder
         Of the descriptions: what decides them decides the boundary maps, too.
     options
-        With every "auto" resolved.
+        Settled ones.
     """
 
-    def __init__(self, folder: Path, options: Options) -> None:
+    def __init__(self, folder: Path, options: SettledOptions) -> None:
         self.folder = folder / f"crests-{DEPTH:g}"
         self._options = options
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from partdino.describe.photos import Photo, find_photos
 from partdino.describe.placement import describe_images
-from partdino.describe.settling import load_resolved, resolve
+from partdino.describe.settling import settle
 from partdino.describe.source import Source
 from partdino.describe.workers import stage_workers
 from partdino.engine.pool import Pool
 from partdino.errors import InputError
-from partdino.options import FITTING_OPTIONS, Options, validate
+from partdino.options import FITTING_OPTIONS, SettledOptions, validate
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
 from partdino.runs.resume import Existing
@@ -55,11 +55,11 @@ def make_store(
     PartDinoError
         Nothing could be done at all. Single images that fail are booked in the store.
     """
-    options = validate(_without_fitting(given))
+    asked = validate(_without_fitting(given))
     with lock_folder(out):
         writer = StoreWriter(out, existing)
-        photos = find_photos(inputs, out, options.masks)
-        backbone, options, notes = settle(options, reporter)
+        photos = find_photos(inputs, out, asked.masks)
+        backbone, options, notes = settle(asked, reporter.say)
         header = Header.of(photos, options, backbone, notes, shard)
         with stage_workers(options.workers, options.engine, options.device) as pool:
             store = describe(photos, writer, header, backbone, options, pool, RunLog(reporter))
@@ -68,21 +68,12 @@ def make_store(
     return store
 
 
-def settle(options: Options, reporter: Reporter) -> tuple[Backbone, Options, list[str]]:
-    """Settle every "auto", say what was chosen, and load the backbone."""
-    options, notes = resolve(options)
-    for note in notes:
-        reporter.say(note)
-    backbone, options = load_resolved(options)
-    return backbone, options, notes
-
-
 def describe(
     photos: Sequence[Photo],
     writer: StoreWriter,
     header: Header,
     backbone: Backbone,
-    options: Options,
+    options: SettledOptions,
     pool: Pool | None,
     log: RunLog,
 ) -> FeatureStore:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from partdino.describe.settling import resolve_device
+from partdino.describe.settling import settle_device, settled_of
 from partdino.describe.workers import stage_workers
 from partdino.engine.pool import Pool
 from partdino.errors import ConfigError, OutputError
@@ -17,6 +17,7 @@ from partdino.options import (
     NUMBERS,
     OPTION_NAMES,
     Options,
+    SettledOptions,
     refuse_unknown,
     validate,
 )
@@ -57,7 +58,8 @@ def make_model(
         There is no model.
     """
     header = Header.read(stores[0])
-    options = _options(header, given)
+    asked = _options(header, given)
+    options = settled_of(asked)
     curve = out.with_name(f"{out.stem}_curve")
     for file in (out, *curve_files(curve)):
         if file.is_dir():
@@ -71,7 +73,7 @@ def make_model(
         usable_device(options.device)
     workers = options.workers if options.fit_on == "all" else 0
     with stage_workers(workers, options.engine, options.device) as pool:
-        model = fit_store(open_stores(stores), options, RunLog(reporter), pool)
+        model = fit_store(open_stores(stores), asked.parts, options, RunLog(reporter), pool)
     for file in curve_files(curve):  # of the model that is replaced
         remove(file)
     save_model(model, out)
@@ -79,10 +81,16 @@ def make_model(
     return model
 
 
-def fit_store(store: FeatureStore, options: Options, log: RunLog, pool: Pool | None) -> PartModel:
+def fit_store(
+    store: FeatureStore,
+    asked: int | str,
+    options: SettledOptions,
+    log: RunLog,
+    pool: Pool | None,
+) -> PartModel:
     """Fit the parts of a store; see `partdino.parts.fitting.fit_models`."""
     start = time.perf_counter()
-    model = fit_model(store, store.keys, options, store.header.weights["sha256"], pool)
+    model = fit_model(store, store.keys, asked, options, store.header.weights["sha256"], pool)
     log.seconds["fit"] = time.perf_counter() - start
     found = len(model.parts)
     if found < model.options.parts:
@@ -108,7 +116,7 @@ def _options(header: Header, given: Mapping[str, Any]) -> Options:
     if own:
         values["foreground"] = own
     # Those of the features may be of another machine.
-    values["device"] = resolve_device(given.get("device", "auto"))
+    values["device"] = settle_device(given.get("device", "auto"))
     values["workers"] = given.get("workers", "auto")
     values["engine"] = given.get("engine", "local")
     values[NUMBERS] = {**given.get(NUMBERS, {}), **header.numbers}

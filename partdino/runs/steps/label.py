@@ -78,7 +78,8 @@ def label_stores(
     start = time.perf_counter()
     store = open_stores(stores)
     masks = store.header.options["masks"]
-    model = load_model(model_file, {"masks": masks} if masks else {})
+    model = load_model(model_file)
+    model.asked({"masks": masks} if masks else {}, str(model_file))
     _check_model(model_file, model, store)
     header = store.header
     same = fingerprint(header.identity, model.options, file_sha256(model_file), str(shard))
@@ -218,7 +219,7 @@ def _check_model(model_file: Path, model: PartModel, store: FeatureStore) -> Non
     if model.weights_sha256 != header.weights["sha256"]:
         raise ModelError(f"{model_file} was fitted to features of other weights than the store's")
     for name, value in header.options.items():
-        fitted = model.options.options()[name]
+        fitted = model.options.values()[name]
         if name not in RUNNING_OPTIONS and fitted != value:
             raise ModelError(
                 f"{model_file} was fitted with {name} {fitted}, and the store was made with {value}"

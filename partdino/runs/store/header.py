@@ -16,7 +16,14 @@ from partdino.describe.photos import Photo
 from partdino.errors import ConfigError, StoreError
 from partdino.files import write_json
 from partdino.method import DEFAULT_METHOD, METHOD_OF_0_1, Method
-from partdino.options import FITTING_OPTIONS, NUMBERS, OPTION_NAMES, Options, convert
+from partdino.options import (
+    FITTING_OPTIONS,
+    NUMBERS,
+    OPTION_NAMES,
+    Options,
+    SettledOptions,
+    convert,
+)
 from partdino.runs.shard import WHOLE, Shard
 from partdino.version import __version__
 
@@ -74,7 +81,7 @@ class Header:
     def of(
         cls,
         photos: Sequence[Photo],
-        options: Options,
+        options: SettledOptions,
         backbone: Backbone,
         notes: Sequence[str],
         shard: Shard,
@@ -84,7 +91,7 @@ class Header:
         The size of blocks depends on the collection alone, so that shards have the blocks of a
         single run.
         """
-        values = options.options()
+        values = options.values()
         names = "".join(f"{photo.name}\n" for photo in photos)
         return cls(
             version=__version__,
