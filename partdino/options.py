@@ -6,7 +6,7 @@ a configuration file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,11 +14,15 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from annotated_types import Interval
 
+from partdino import plugins
 from partdino.errors import ConfigError
 from partdino.method import DEFAULT_METHOD, Method
 from partdino.part_range import MOST_PARTS, parse_parts
 
 T = TypeVar("T")
+
+# That stands for a stage, see `partdino.plugins`: an option holds its name once it is checked.
+Function = Callable[..., Any]
 
 
 def option(default: Any, group: str, help: str, *flags: str) -> Any:
@@ -63,11 +67,11 @@ class Options:
         "Parts that mirror each other, such as two eyes. auto: as the features have it; together: "
         "one part; apart: two, by the side of the image. Other than auto, the network runs twice.",
     )
-    backbone: str = option(
+    backbone: str | Function = option(
         "auto",
         "Features",
-        "Short name (dino-s16, dinov2-s14, dinov3-b16, ...) or a timm name; auto: dinov2-s14 if "
-        "its weights can be had, else efficientnet-lite2.",
+        "Short name (dino-s16, dinov2-s14, dinov3-b16, ...), a timm name or the name of a plugin; "
+        "auto: dinov2-s14 if its weights can be had, else efficientnet-lite2.",
     )
     weights: Path | None = option(
         None, "Features", "Weights file (.pth, .safetensors) to use instead of the hub's."
@@ -89,11 +93,17 @@ class Options:
         "Features",
         "Pixels from patch to patch; less than the patch gives a finer grid. Default: the patch.",
     )
-    boundaries: Literal["auto", "hed", "gradient", "none"] = option(
-        "auto", "Regions", "Boundary detector; auto: hed if its weights are here, else none."
+    boundaries: str | Function = option(
+        "auto",
+        "Regions",
+        "Boundary detector: hed, gradient, none or the name of a plugin; auto: hed if its weights "
+        "are here, else none.",
     )
-    regions: Literal["auto", "watershed", "felzenszwalb", "slic"] = option(
-        "auto", "Regions", "auto: watershed of the boundary map; felzenszwalb if there is none."
+    regions: str | Function = option(
+        "auto",
+        "Regions",
+        "watershed (of the boundary map), felzenszwalb, slic or the name of a plugin; auto: "
+        "watershed, or felzenszwalb if there is no boundary map.",
     )
     region_scale: Annotated[float, Interval(ge=0)] | None = option(
         None,
@@ -182,6 +192,13 @@ class FittedOptions(SettledOptions):
 NUMBERS = "numbers"  # the field that is no option
 OPTION_NAMES = tuple(f.name for f in fields(Options) if f.metadata)
 
+# Options that also take a function, and the stage that it stands for.
+STAGES: dict[str, plugins.Stage] = {
+    "backbone": "features",
+    "boundaries": "boundaries",
+    "regions": "regions",
+}
+
 # What is asked of features that are there, not of the photos.
 FITTING_OPTIONS = ("parts", "seed", "fit_on", "foreground")
 
@@ -211,6 +228,9 @@ def validate(values: Mapping[str, Any], source: str = "options") -> Options:
     checked = dict(values)
     if checked.get("masks") is not None:
         checked.setdefault("foreground", "masks")
+    for name, stage in STAGES.items():
+        if callable(value := checked.get(name)):
+            checked[name] = plugins.refer(stage, value)
     if "parts" in checked:
         checked["parts"] = parse_parts(checked["parts"], source)
     options = convert(Options, checked, source)

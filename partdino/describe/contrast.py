@@ -21,6 +21,15 @@ def border_contrast(features: np.ndarray, method: Method = DEFAULT_METHOD) -> np
     -------
     float32 (gh, gw): one minus the mean cosine with the most similar patches in the band around the
     image, standardised over the image; 0 everywhere if all are alike.
+
+    Examples
+    --------
+    >>> features = np.zeros((10, 10, 2))
+    >>> features[..., 0] = 1
+    >>> features[4:6, 4:6] = [0, 1]  # an object in the middle
+    >>> contrast = border_contrast(features)
+    >>> contrast.shape, bool(contrast[4, 4] > 1), bool(contrast[0, 0] < 0)
+    ((10, 10), True, True)
     """
     rows, columns, dim = features.shape
     flat = features.reshape(-1, dim)

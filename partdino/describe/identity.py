@@ -14,9 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from partdino import plugins
 from partdino.files import file_version
 from partdino.images.masks import find_mask
-from partdino.options import FITTING_OPTIONS, RUNNING_OPTIONS
+from partdino.options import FITTING_OPTIONS, RUNNING_OPTIONS, SettledOptions
 
 # What computes a description: all code of these packages.
 _CODE = ("images", "describe")
@@ -77,9 +78,20 @@ def describing_identity(
     }
 
 
+def describing_code_sha256(options: SettledOptions) -> str:
+    """Hash the code that makes descriptions: a changed line of it makes old ones worthless.
+
+    With that of a plugin that finds boundaries or regions; that of features is what the identity of
+    the backbone's weights stands for.
+    """
+    own = _own_code_sha256()
+    names = {"boundaries": options.boundaries, "regions": options.regions}
+    others = [plugins.identity(s, n) for s, n in names.items() if plugins.is_plugin(s, n)]
+    return hashlib.sha256("".join([own, *others]).encode()).hexdigest() if others else own
+
+
 @cache
-def describing_code_sha256() -> str:
-    """Hash the code that makes descriptions: a changed line of it makes old ones worthless."""
+def _own_code_sha256() -> str:
     return code_sha256(_ROOT, _CODE)
 
 

@@ -51,6 +51,13 @@ def pool(features: np.ndarray, regions: np.ndarray) -> np.ndarray:
     Returns
     -------
     float32 (R, D).
+
+    Examples
+    --------
+    >>> features = np.array([[[0.0], [1.0]]])
+    >>> halves = np.repeat([[0, 0, 1, 1]], 2, axis=0)
+    >>> pool(features, halves).ravel().tolist()
+    [0.125, 0.875]
     """
     rows, columns, dim = features.shape
     weights = pooling_weights(regions, (rows, columns))

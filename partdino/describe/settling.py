@@ -8,11 +8,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from partdino import plugins
 from partdino.describe import weights
 from partdino.describe.boundaries import resolve_boundaries
-from partdino.describe.regions import DEFAULT_SCALES
+from partdino.describe.regions import find_method
 from partdino.errors import ConfigError
-from partdino.options import Options, SettledOptions
+from partdino.options import STAGES, Options, SettledOptions
 
 if TYPE_CHECKING:
     from partdino.describe.features import Backbone
@@ -81,12 +82,13 @@ def settle(
             "image_size": options.image_size or backbone.default_image_size,
             "boundaries": boundaries,
             "regions": regions,
-            "region_scale": DEFAULT_SCALES[regions] if scale is None else scale,
+            "region_scale": find_method(regions).default_scale if scale is None else scale,
             "device": device,
             "masks": _absolute(options.masks),
             "weights": _absolute(options.weights),
         }
     )
+    _check_workers(settled)
     return backbone, settled, notes
 
 
@@ -100,19 +102,33 @@ def _open(options: Options) -> dict[str, Any]:
 
 
 def _settle_regions(boundaries: str, regions: str) -> tuple[str, str, str]:
+    needs_map = regions != "auto" and find_method(regions).needs_boundary_map
     reason = ""
     if boundaries == "auto":
         boundaries, why = resolve_boundaries()
         reason = f" ({why})"
         if regions in ("felzenszwalb", "slic"):
             boundaries, reason = "none", ""
-        elif regions == "auto" and boundaries != "hed":
+        elif not needs_map and boundaries != "hed":
             boundaries = "none"
+    elif boundaries != "none":
+        resolve_boundaries(boundaries)  # raises once what every image would raise
     if regions == "auto":
         regions = "felzenszwalb" if boundaries == "none" else "watershed"
-    if regions == "watershed" and boundaries == "none":
-        raise ConfigError("watershed regions need a boundary map: --boundaries hed or gradient")
+    elif needs_map and boundaries == "none":
+        raise ConfigError(f"{regions} regions need a boundary map: --boundaries hed or gradient")
     return boundaries, regions, f"Regions: {regions} with boundaries {boundaries}{reason}."
+
+
+def _check_workers(options: SettledOptions) -> None:
+    if options.workers == 0:
+        return
+    for option, stage in STAGES.items():
+        if plugins.is_local(stage, getattr(options, option)):
+            raise ConfigError(
+                f"{option} is a function that workers cannot import: define it in a module, or "
+                "pass workers=0"
+            )
 
 
 def _check_for_ray(options: Options) -> None:

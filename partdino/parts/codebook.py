@@ -148,6 +148,25 @@ def fit_codebook(
         See `partdino.parts.kmeans.nearest`.
     method
         For `codebook_runs`.
+
+    Examples
+    --------
+    Two images, each with cells of three kinds:
+
+    >>> from partdino.parts.projection import ObjectCells, fit_projection
+    >>> rng = np.random.default_rng(0)
+    >>> kinds = np.repeat(np.eye(8)[:3], 20, axis=0)
+    >>> images = [
+    ...     ObjectCells.whole(kinds + 0.01 * rng.normal(size=kinds.shape), np.ones(60))
+    ...     for _ in range(2)
+    ... ]
+    >>> codebook = fit_codebook(images, fit_projection(images), size=12)
+    >>> parts = codebook.cut(3, seed=0)
+    >>> len(parts), codebook.presence.shape
+    (3, (12, 2))
+    >>> best = parts.similarities(kinds, kinds.mean(axis=0)).argmax(axis=1)
+    >>> [len(set(best[kind : kind + 20])) for kind in (0, 20, 40)], len(set(best))
+    ([1, 1, 1], 3)
     """
     points = np.concatenate([projection.points_of(cells) for cells in images])
     areas = np.concatenate([cells.areas for cells in images])

@@ -65,6 +65,15 @@ def fit_foreground(
     ForegroundModel
         A logistic regression; where one of the two kinds of example is missing (as in images of
         constant colour), one that sees no object anywhere.
+
+    Examples
+    --------
+    >>> features = np.array([[1.0, 0.0]] * 4 + [[0.0, 1.0]] * 4)
+    >>> contrast = np.array([2.0] * 4 + [-1.0] * 4)
+    >>> model = fit_foreground(features, contrast, np.ones(8))
+    >>> score = model.score(features, contrast)
+    >>> select_foreground(score, np.ones(8)).tolist()
+    [True, True, True, True, False, False, False, False]
     """
     from sklearn.linear_model import LogisticRegression
 

@@ -27,6 +27,12 @@ def resize_label_map(label_map: np.ndarray, size: tuple[int, int]) -> np.ndarray
     -------
     uint8 (H, W), with no label that `label_map` lacks; equal to `label_map` where the size is the
     same.
+
+    Examples
+    --------
+    >>> small = np.array([[1, 1], [2, 2]], np.uint8)
+    >>> resize_label_map(small, (4, 2)).tolist()
+    [[1, 1], [1, 1], [2, 2], [2, 2]]
     """
     (height, width), (rows, columns) = label_map.shape, size
     down, across = _axis(rows, height), _axis(columns, width)

@@ -47,14 +47,14 @@ def code(tmp_path) -> Path:
 
 
 def test_the_hash_is_that_of_the_packages(code):
-    assert code_sha256(code, PACKAGES) == describing_code_sha256()
+    assert code_sha256(code, PACKAGES) == describing_code_sha256(ON_CPU)
 
 
 @pytest.mark.parametrize("package", ["images", "describe", "describe/regions", "describe/new"])
 def test_a_new_module_changes_the_hash_of_the_code(code, package):
     (code / package).mkdir(exist_ok=True)
     (code / package / "new.py").write_text("")
-    assert code_sha256(code, PACKAGES) != describing_code_sha256()
+    assert code_sha256(code, PACKAGES) != describing_code_sha256(ON_CPU)
 
 
 def test_a_changed_or_renamed_module_changes_the_hash_of_the_code(code):
@@ -62,7 +62,7 @@ def test_a_changed_or_renamed_module_changes_the_hash_of_the_code(code):
     module.rename(module.with_name("averaging.py"))
     renamed = code_sha256(code, PACKAGES)
     module.write_text(module.with_name("averaging.py").read_text() + "\n")
-    assert len({renamed, code_sha256(code, PACKAGES), describing_code_sha256()}) == 3
+    assert len({renamed, code_sha256(code, PACKAGES), describing_code_sha256(ON_CPU)}) == 3
 
 
 @pytest.mark.parametrize(

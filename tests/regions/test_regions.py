@@ -8,12 +8,12 @@ from hypothesis.extra.numpy import arrays
 from scipy import ndimage
 from skimage.morphology import local_minima, reconstruction
 
-from partdino.describe.regions import DEFAULT_SCALES, make_regions, region_adjacency
+from partdino.describe.regions import NAMES, make_regions, region_adjacency
 from partdino.describe.regions.clean_up import clean_up
-from partdino.describe.regions.watershed import watershed_regions
+from partdino.describe.regions.methods.watershed import watershed_regions
 from partdino.errors import ConfigError
 
-METHODS = sorted(DEFAULT_SCALES)
+METHODS = NAMES
 CROSS = ndimage.generate_binary_structure(2, 1)
 sizes = st.tuples(st.integers(1, 24), st.integers(1, 24))
 properties = settings(deadline=None, max_examples=40)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from partdino.describe import identity
 from partdino.runs.store import open_stores
 
 
@@ -47,7 +46,7 @@ def test_a_store_of_version_0_1_is_not_mixed_with_new_descriptions(old_store, fe
 
 def test_changed_code_does_not_go_on_with_old_descriptions(store, features, tmp_path, monkeypatch):
     shutil.copytree(store, tmp_path / "store")
-    monkeypatch.setattr("partdino.runs.store.header.describing_code_sha256", lambda: "changed")
+    monkeypatch.setattr("partdino.runs.store.header.describing_code_sha256", lambda _: "changed")
     result = features(tmp_path / "store", "--resume")
     assert result.code == 2 and "another state of Part-DINO's code" in result.stderr
 
@@ -105,7 +104,3 @@ def test_a_model_labels_features_of_its_numbers_alone(store, features, fit, labe
     assert fit(tmp_path / "m.safetensors", tmp_path / "store").code == 0
     result = label(tmp_path / "out", store, model=tmp_path / "m.safetensors")
     assert result.code == 2 and "numbers" in result.stderr
-
-
-def test_the_code_is_hashed_once_a_process():
-    assert identity.describing_code_sha256() is identity.describing_code_sha256()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from partdino.describe.devices import in_precision, upload
 from partdino.describe.features.checkpoint import WeightsIdentity
 from partdino.describe.features.convnet import ConvFeatures
+from partdino.describe.features.function import FunctionFeatures
 from partdino.describe.features.vit import ViTFeatures
 from partdino.engine.threads import one_torch_thread
 from partdino.images.sizes import size_of_area
@@ -51,7 +52,7 @@ class Backbone:
     std: tuple[float, float, float]
     device: torch.device
     precision: str
-    network: ViTFeatures | ConvFeatures = field(repr=False)
+    network: ViTFeatures | ConvFeatures | FunctionFeatures = field(repr=False)
     loading: tuple[tuple[str, Any], ...] = field(repr=False)
     load_again: Callable[[tuple[tuple[str, Any], ...], str], Backbone] = field(repr=False)
 

@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 import timm
+import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from partdino import plugins
 from partdino.describe.devices import PRECISIONS, usable_device
 from partdino.describe.features.backbone import Backbone
+from partdino.describe.features.checkpoint import WeightsIdentity
 from partdino.describe.features.convnet import ConvFeatures
+from partdino.describe.features.function import FunctionFeatures
 from partdino.describe.features.loading import load_model, resolve_backbone
 from partdino.describe.features.registry import AUTO, EMBEDDED, default_facet, is_vit, timm_name
 from partdino.describe.features.vit import FACETS, ViTFeatures
@@ -67,6 +71,9 @@ def load_backbone(
         The weights cannot be had, or do not fit.
     """
     loading = tuple(locals().items())
+    if plugins.is_plugin("features", name):
+        _refuse_options(name, weights, layer, facet, stride)
+        return _of_function(name, usable_device(device), loading)
     weights = None if weights is None else Path(weights)
     name, _ = resolve_backbone(name, weights)
     architecture = timm_name(name)
@@ -130,9 +137,47 @@ def extract_features(
     -------
     ndarray
         float32 (gh, gw, dim). The grid's cells tile the image evenly.
+
+    Examples
+    --------
+    With a function in the place of a network, which takes the mean colour of patches:
+
+    >>> import numpy as np
+    >>> from partdino import load_backbone, plugins
+    >>> name = plugins.refer("features", lambda image: image[::8, ::8].astype(np.float32))
+    >>> backbone = load_backbone(name)
+    >>> extract_features(np.zeros((40, 80, 3), np.uint8), backbone, image_size=64).shape
+    (6, 12, 3)
     """
     size = backbone.input_size(*image.shape[:2], image_size)
     return backbone.extract(resize_image(image, size)[None])[0]
+
+
+def _of_function(name: str, device: torch.device, loading: tuple[tuple[str, Any], ...]) -> Backbone:
+    function = plugins.find("features", name)
+    if not callable(function):
+        raise ConfigError(f"features '{name}' is no function, but {type(function).__name__}")
+    return Backbone(
+        name=name,
+        timm_name=name,
+        facet="token",
+        weights=WeightsIdentity(f"plugin:{name}", plugins.identity("features", name)),
+        mean=(0.0, 0.0, 0.0),
+        std=(1.0, 1.0, 1.0),
+        device=device,
+        precision="fp32",
+        network=FunctionFeatures(function, name),
+        loading=loading,
+        load_again=load_again,
+    )
+
+
+def _refuse_options(name: str, weights: object, layer: object, facet: str, stride: object) -> None:
+    """Refuse what only networks of timm have."""
+    given = {"weights": weights, "layer": layer, "stride": stride}
+    given["facet"] = None if facet in ("auto", "token") else facet
+    if wrong := [option for option, value in given.items() if value is not None]:
+        raise ConfigError(f"features '{name}' are a function's: leave --{wrong[0]} out")
 
 
 def _check_options(

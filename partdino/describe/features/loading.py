@@ -9,6 +9,7 @@ import timm
 import torch
 from torch import Tensor, nn
 
+from partdino import plugins
 from partdino.describe import weights as packaged
 from partdino.describe.features import hub
 from partdino.describe.features.checkpoint import (
@@ -56,7 +57,8 @@ def resolve_backbone(name: str = AUTO, weights: Path | None = None) -> tuple[str
         "auto" cannot tell from the weights file which backbone it is for.
     """
     if name != AUTO:
-        timm_name(name)
+        if not plugins.is_plugin("features", name):
+            timm_name(name)
         return name, f"Backbone {name}."
     if weights is not None:
         found = _recognise(read_state_dict(weights))

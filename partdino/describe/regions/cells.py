@@ -35,6 +35,13 @@ def split_into_cells(
     -------
     int32 (H, W), 0..C-1, all 4-connected: the parts of regions in the squares of a lattice of about
     `lattice` squared, and small pieces joined to one of them.
+
+    Examples
+    --------
+    >>> image = np.zeros((64, 64, 3), np.uint8)
+    >>> cells = split_into_cells(np.zeros((64, 64), int), image, None, 1, Method(lattice=4))
+    >>> int(cells.max()) + 1, cells[0, 0] == cells[15, 15], cells[0, 0] == cells[16, 0]
+    (16, np.True_, np.False_)
     """
     height, width = regions.shape
     side = np.sqrt(height * width) / method.lattice

@@ -58,7 +58,7 @@ def cache_settings(
     annotations
         Hash of the annotations where the images are cut along object masks, or None.
     """
-    code = describing_code_sha256()
+    code = describing_code_sha256(options)
     values, numbers = options.values(), options.numbers.describing
     return {
         **describing_identity(values, numbers, backbone.weights.sha256, code),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from partdino.describe.regions.adjacency import find_borders
-from partdino.describe.regions.watershed import watershed_regions
+from partdino.describe.regions.methods.watershed import watershed_regions
 
 # A basin of the map that is shallower than this is a dent in one thick boundary, not a thing
 # between two.

@@ -97,7 +97,7 @@ class Header:
             version=__version__,
             options={name: v for name, v in values.items() if name not in FITTING_OPTIONS},
             numbers=options.numbers.describing,
-            code_sha256=describing_code_sha256(),
+            code_sha256=describing_code_sha256(options),
             weights={
                 "backbone": backbone.name,
                 "source": backbone.weights.source,

@@ -7,6 +7,7 @@ from skimage.segmentation import watershed
 
 from partdino.describe.regions.adjacency import find_borders
 from partdino.describe.regions.clean_up import merge_ascending
+from partdino.describe.regions.method import RegionMethod
 
 
 def watershed_regions(
@@ -51,3 +52,15 @@ def watershed_regions(
         combine=min,
     )
     return groups[basins]
+
+
+def _segment(
+    image: np.ndarray, boundary_map: np.ndarray | None, scale: float, min_size: int
+) -> np.ndarray:
+    assert boundary_map is not None  # `needs_boundary_map`
+    return watershed_regions(boundary_map, scale)
+
+
+METHOD = RegionMethod(
+    _segment, default_scale=0.02, needs_boundary_map=True, flooded=watershed_regions
+)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from skimage.segmentation import felzenszwalb
 
+from partdino.describe.regions.method import RegionMethod
+
 SIGMA = 0.6  # smoothing before segmenting, pixels
 
 
@@ -15,3 +17,9 @@ def felzenszwalb_regions(image: np.ndarray, scale: float, min_size: int) -> np.n
     pieces, so `clean_up` has to follow.
     """
     return felzenszwalb(image, scale=scale, sigma=SIGMA, min_size=min_size)
+
+
+METHOD = RegionMethod(
+    lambda image, boundary_map, scale, min_size: felzenszwalb_regions(image, scale, min_size),
+    default_scale=60.0,
+)
