@@ -115,11 +115,11 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         """Label images one after the other: `predict` for more than fit into memory."""
         check_is_fitted(self)
         sources = as_sources(images)
-        self.failures_ = []
+        self.failures_: list[tuple[str, str]] = []
         with self._workers() as pool:
             outcomes = describe_images(sources, self._backbone, self.options_, pool)
             for outcome in self._successes(outcomes):
-                yield self._label(outcome.name, outcome.value)
+                yield self._label(outcome.name, outcome.result)
 
     def save(self, path: str | Path) -> None:
         """Write what was learnt to a safetensors file; raises `OutputError`."""
@@ -166,7 +166,7 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         with self._workers() as pool:
             outcomes = describe_images(sources, self._backbone, self.options_, pool)
             for outcome in self._successes(outcomes):
-                store.write(outcome.name, outcome.value)
+                store.write(outcome.name, outcome.result)
                 names.append(outcome.name)
             weights_sha256 = self._backbone.weights.sha256
             self._keep(fit_model(store, names, asked.parts, settled, weights_sha256, pool))

@@ -73,7 +73,7 @@ def _command(benchmark: Benchmark) -> Callable[..., None]:
         f"{benchmark.summary}\n\n"
         "Exit code: 0 all images scored, 1 some failed (results.json), 2 nothing done."
     )
-    foreign = _PROTOCOL - set(benchmark.protocol)
+    foreign = tuple(_PROTOCOL - set(benchmark.protocol))
     parameters = option_parameters(EvalOptions, foreign) + option_parameters(Options, REPLACED)
     return with_options(command, parameters)
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from partdino.cli.console import Reporter
+from partdino.cli.parameters import Workers, or_auto
 from partdino.cli.segment import report_run
 
 
@@ -21,10 +22,7 @@ def label(
     shard: Annotated[
         str, typer.Option(metavar="I/N", help="Only the I-th of N shares of the images.")
     ] = "1/1",
-    workers: Annotated[
-        int | None,
-        typer.Option(min=0, max=256, help="Processes beside this one. Default: one for each core."),
-    ] = None,
+    workers: Workers = None,
     engine: Annotated[
         Literal["local", "ray"],
         typer.Option(help="Where they run: on this machine or on a Ray cluster."),
@@ -50,6 +48,14 @@ def label(
 
     reporter = Reporter(quiet)
     existing = Existing.of(overwrite, resume)
-    workers = "auto" if workers is None else workers
-    run = label_stores(stores, out, model, reporter, Shard.parse(shard), existing, workers, engine)
+    run = label_stores(
+        stores,
+        out,
+        model,
+        reporter,
+        Shard.parse(shard),
+        existing,
+        or_auto(workers),
+        engine,
+    )
     report_run(run, out, reporter, as_json)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from partdino.cli.console import Reporter
+from partdino.cli.parameters import Workers, or_auto
 
 
 def merge(
@@ -17,10 +18,7 @@ def merge(
         typer.Argument(metavar="SHARD", help="All feature stores, or all label outputs, of a run."),
     ],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT.")] = False,
-    workers: Annotated[
-        int | None,
-        typer.Option(min=0, max=256, help="Processes beside this one. Default: one for each core."),
-    ] = None,
+    workers: Workers = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
 ) -> None:
     """Make one of what features --shard or label --shard made: the same as a single run makes.
@@ -30,8 +28,7 @@ def merge(
     from partdino.runs.steps.merge import merge as merge_shards
 
     reporter = Reporter(quiet)
-    workers = "auto" if workers is None else workers
-    images, failed = merge_shards(out, shards, reporter, overwrite, workers)
+    images, failed = merge_shards(out, shards, reporter, overwrite, or_auto(workers))
     reporter.say(f"{images} images of {len(shards)} shards are in {out}")
     if failed:
         reporter.warn(f"{failed} images failed; see {out / 'failures.csv'}")

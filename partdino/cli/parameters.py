@@ -15,7 +15,18 @@ from annotated_types import Interval
 
 from partdino.options import NUMBERS, OPTION_NAMES, Options, read_config, refuse_unknown
 
+# Of commands that take none of the method's options.
+Workers = Annotated[
+    int | None,
+    typer.Option(min=0, max=256, help="Processes beside this one. Default: one for each core."),
+]
+
 _WIDEST = 24  # choices that are longer would be broken within a word at 80 columns
+
+
+def or_auto(workers: int | None) -> int | Literal["auto"]:
+    """Return the number of workers that was given, "auto" where none was."""
+    return "auto" if workers is None else workers
 
 
 def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -60,7 +71,7 @@ def with_options(
     ]
     # What typer makes the command line from.
     everything = [*own, *parameters, _config_parameter()]
-    wrapped.__signature__ = inspect.Signature(everything)
+    wrapped.__signature__ = inspect.Signature(everything)  # type: ignore[attr-defined]
     wrapped.__annotations__ = {p.name: p.annotation for p in everything}
     return wrapped
 
@@ -114,7 +125,10 @@ def _simplify(hint: Any) -> tuple[Any, dict[str, Any]]:
         kind, extra = _simplify(get_args(hint)[0])
         if get_origin(kind) is Literal:
             kind = str  # typer takes a choice alone, not in a list: checked with the rest
-        return list[kind], {**extra, "metavar": "INT..." if kind is int else "NAME..."}
+        return list.__class_getitem__(kind), {
+            **extra,
+            "metavar": "INT..." if kind is int else "NAME...",
+        }
     if get_origin(hint) is Annotated:
         kind, bounds = get_args(hint)
         assert isinstance(bounds, Interval)

@@ -47,5 +47,5 @@ def one_flag_a_value(arguments: Sequence[str], flags: Mapping[str, IsValue]) -> 
         else:
             flag = None
             yield argument
-    if waiting:
+    if waiting and flag is not None:
         yield flag

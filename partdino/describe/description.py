@@ -51,6 +51,13 @@ class ImageDescription:
     sideless: np.ndarray | None = None
 
     @property
+    def dense(self) -> np.ndarray:
+        """float16 (gh, gw, D), `patches`; raises ValueError where they were not asked for."""
+        if self.patches is None:
+            raise ValueError("described without its patches")
+        return self.patches
+
+    @property
     def foreground_features(self) -> np.ndarray:
         """float16 (C, D), what tells object from background, on whichever side of the image."""
         return self.features if self.sideless is None else self.sideless

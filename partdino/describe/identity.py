@@ -85,7 +85,10 @@ def describing_code_sha256(options: SettledOptions) -> str:
     the backbone's weights stands for.
     """
     own = _own_code_sha256()
-    names = {"boundaries": options.boundaries, "regions": options.regions}
+    names: dict[plugins.Stage, str] = {
+        "boundaries": options.boundaries,
+        "regions": options.regions,
+    }
     others = [plugins.identity(s, n) for s, n in names.items() if plugins.is_plugin(s, n)]
     return hashlib.sha256("".join([own, *others]).encode()).hexdigest() if others else own
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partdino.describe.description import ImageDescription
 from partdino.describe.source import Source
@@ -61,12 +61,12 @@ def describe_images(
     Outcome of ImageDescription
         One an image; that of a failed image holds the reason.
     """
-    if options.device == "cpu":
-        place = _on_workers
-    else:
-        place = _on_devices if options.engine == "ray" and pool else _on_device
     pooling = partial(pool_image, options=options, with_patches=with_patches)
-    return place(sources, backbone, options, pool, pooling)
+    if options.device == "cpu":
+        return _on_workers(sources, backbone, options, pool, pooling)
+    if options.engine == "ray" and pool is not None:
+        return _on_devices(sources, backbone, options, pool, pooling)
+    return _on_device(sources, backbone, options, pool, pooling)
 
 
 def _on_workers(
@@ -76,7 +76,7 @@ def _on_workers(
     pool: Pool | None,
     pooling: Callable[[Intermediate], ImageDescription],
 ) -> Iterator[Outcome[ImageDescription]]:
-    stages = {
+    stages: dict[str, Callable[[Any], Any]] = {
         "decode": _decoder(backbone, options),
         "boundaries": partial(_single, function=partial(detect, options=options)),
         "regions": partial(cut, options=options),
@@ -96,7 +96,10 @@ def _on_device(
     detect_all, extract_all = partial(detect, options=options), _extractor(backbone, options)
     size = options.batch_size
     here = [BatchStage("features", extract_all, lambda photo: photo.input_image.shape, size)]
-    after = {"regions": partial(cut, options=options), "pooling": pooling}
+    after: dict[str, Callable[[Any], Any]] = {
+        "regions": partial(cut, options=options),
+        "pooling": pooling,
+    }
     if options.boundaries == "hed":
         here.append(BatchStage("boundaries", detect_all, lambda photo: photo.image.shape, size))
         if options.regions == "watershed":

@@ -51,8 +51,10 @@ def settle(
 
     if options.engine == "ray":
         _check_for_ray(options)
-    name, backbone_note = resolve_backbone(options.backbone, options.weights)
-    boundaries, regions, regions_note = _settle_regions(options.boundaries, options.regions)
+    asked, boundaries, regions = options.backbone, options.boundaries, options.regions
+    assert isinstance(asked, str) and isinstance(boundaries, str) and isinstance(regions, str)
+    name, backbone_note = resolve_backbone(asked, options.weights)
+    boundaries, regions, regions_note = _settle_regions(boundaries, regions)
     notes = [backbone_note, regions_note]
     for note in notes:
         say(note)

@@ -40,22 +40,26 @@ if TYPE_CHECKING:
 # Sides of the region map are multiples of this: torch keeps some memory for every size it has seen,
 # and photos come in any.
 _REGION_UNIT = 16
+NOTHING = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
 class Intermediate:
-    """An image on its way to a description: later fields are filled by later stages."""
+    """An image on its way to a description: later fields are filled by later stages.
+
+    `NOTHING` stands for what is not there yet, or not needed any more.
+    """
 
     size: tuple[int, int]
-    input_image: np.ndarray | None  # uint8, what the network sees
-    image: np.ndarray | None  # uint8 (h, w, 3), what boundaries and regions are made of
+    input_image: np.ndarray  # uint8, what the network sees
+    image: np.ndarray  # uint8 (h, w, 3), what boundaries and regions are made of
     mask: np.ndarray | None  # bool (h, w)
     boundary_map: np.ndarray | None = None  # float32 (h, w)
-    cells: np.ndarray | None = None  # int32 (h, w)
     basins: np.ndarray | None = None  # int32 (h, w), what the watershed floods, on a device
-    regions: np.ndarray | None = None  # int32 (C,)
-    graph: tuple[np.ndarray, ...] | None = None
-    features: np.ndarray | None = None  # float32 (gh, gw, D)
+    cells: np.ndarray = NOTHING  # int32 (h, w)
+    regions: np.ndarray = NOTHING  # int32 (C,)
+    graph: tuple[np.ndarray, np.ndarray, np.ndarray] = (NOTHING,) * 3
+    features: np.ndarray = NOTHING  # float32 (gh, gw, D)
     mirrored: np.ndarray | None = None  # float32 (gh, gw, D), see `mirrored_features`
 
 
@@ -91,7 +95,7 @@ def _mask(
 def detect(photos: Sequence[Intermediate], options: SettledOptions) -> list[Intermediate]:
     """Detect the boundary maps of photos of one size."""
     if options.boundaries == "none":
-        return photos
+        return list(photos)
     images = np.stack([photo.image for photo in photos])
     maps = detect_boundaries(images, options.boundaries, options.device, options.precision)
     return [replace(photo, boundary_map=each) for photo, each in zip(photos, maps, strict=True)]
@@ -99,7 +103,7 @@ def detect(photos: Sequence[Intermediate], options: SettledOptions) -> list[Inte
 
 def flood_maps(photos: Sequence[Intermediate], device: str) -> list[Intermediate]:
     """Find the basins of boundary maps of one size on a device."""
-    basins = flood(np.stack([photo.boundary_map for photo in photos]), device)
+    basins = flood(np.stack([np.asarray(photo.boundary_map) for photo in photos]), device)
     return [replace(photo, basins=each) for photo, each in zip(photos, basins, strict=True)]
 
 
@@ -127,7 +131,7 @@ def cut(photo: Intermediate, options: SettledOptions) -> Intermediate:
         cells=cells,
         regions=most_frequent(regions, cells),
         graph=region_adjacency(cells, boundary_map),
-        image=None,
+        image=NOTHING,
         boundary_map=None,
         basins=None,
     )
@@ -146,7 +150,7 @@ def extract(
     features = backbone.extract(images)
     mirrored = mirrored_features(backbone, images) if with_mirrored else [None] * len(photos)
     return [
-        replace(photo, features=own, mirrored=other, input_image=None)
+        replace(photo, features=own, mirrored=other, input_image=NOTHING)
         for photo, own, other in zip(photos, features, mirrored, strict=True)
     ]
 
@@ -158,9 +162,8 @@ def pool_image(
     features = sideless = normalise(photo.features)
     side_weight = options.numbers.side_weight if options.symmetry == "apart" else 0.0
     if photo.mirrored is not None:
-        pair = photo.features, photo.mirrored
-        features = normalise(weigh_sides(*pair, side_weight))
-        sideless = normalise(weigh_sides(*pair, 0))
+        features = normalise(weigh_sides(photo.features, photo.mirrored, side_weight))
+        sideless = normalise(weigh_sides(photo.features, photo.mirrored, 0))
     weights = pooling_weights(photo.cells, features.shape[:2])
     inside = None
     if photo.mask is not None:

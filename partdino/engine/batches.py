@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from partdino.engine.outcomes import Outcome, clocks, in_order, is_out_of_memory, reason_of
 from partdino.engine.pool import Pool, WorkerDied
@@ -69,7 +69,8 @@ class BatchStage:
 
     def _try(self, batch: list[Outcome]) -> Iterator[Outcome]:
         start = clocks()
-        failure, values = None, [None] * len(batch)
+        failure: str | None = None
+        values: Sequence[Any] = [None] * len(batch)
         try:
             values = self._function([outcome.value for outcome in batch])
         except Exception as error:
@@ -159,6 +160,6 @@ def buffered(items: Iterable[T], size: int) -> Iterator[T]:
         drawn = deque(thread.submit(next, iterator, _END) for _ in range(size))
         while (item := drawn.popleft().result()) is not _END:
             drawn.append(thread.submit(next, iterator, _END))
-            yield item
+            yield cast(T, item)
     finally:
         thread.shutdown(cancel_futures=True)

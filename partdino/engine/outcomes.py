@@ -13,7 +13,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from partdino.engine.pool import Pool, WorkerDied
 from partdino.engine.threads import one_thread
@@ -49,6 +49,11 @@ class Outcome(Generic[T]):
     failure: str | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     cpu_seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def result(self) -> T:
+        """What the last stage made of an image that has not failed."""
+        return cast(T, self.value)
 
     def after(
         self,
@@ -138,7 +143,7 @@ def run_stages(
     outcomes = iter(outcomes)
     first = [] if pool is None else list(islice(outcomes, _FEW))
     outcomes = chain(first, outcomes)
-    if len(first) < _FEW:
+    if pool is None or len(first) < _FEW:
         yield from (_run_here(stages, outcome) for outcome in outcomes)
         return
     function = partial(_try_all, stages)

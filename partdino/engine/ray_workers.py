@@ -49,7 +49,7 @@ class RayPool(Pool):
     ) -> None:
         self._modules = tuple(modules)
         self._owns_ray = _connect(workers)
-        self._ready: SimpleQueue[ActorHandle | RayError | None] = SimpleQueue()
+        self._ready: SimpleQueue[ActorHandle | BaseException | None] = SimpleQueue()
         self._alive: set[ActorHandle] = set()
         try:
             number, self._gpus = _divide(workers, device)
@@ -87,7 +87,7 @@ class RayPool(Pool):
         actor = self._ready.get()
         if actor is None:
             raise CancelledError
-        if isinstance(actor, RayError):
+        if isinstance(actor, BaseException):
             self._ready.put(actor)  # it holds for every task
             reason = str(actor).strip().splitlines()[-1]
             raise ConfigError(
@@ -100,7 +100,8 @@ class RayPool(Pool):
         with self._lock:
             if self._closed:
                 raise CancelledError
-            actor = _Worker.options(num_cpus=1, num_gpus=self._gpus).remote(self._modules)
+            kind: Any = ray.remote(num_cpus=1, num_gpus=self._gpus)(_Worker)
+            actor = kind.remote(self._modules)
             self._alive.add(actor)
 
         def started(future: Future) -> None:
@@ -123,7 +124,6 @@ class RayPool(Pool):
             ray.shutdown()
 
 
-@ray.remote
 class _Worker:
     def __init__(self, modules: tuple[str, ...]) -> None:
         compute_with_one_thread(modules)
@@ -139,7 +139,7 @@ def _connect(workers: int | Literal["auto"]) -> bool:
     """Connect to a cluster if there is no connection yet; return whether that was needed."""
     if ray.is_initialized():
         return False
-    quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     handler = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address="auto", **quiet)

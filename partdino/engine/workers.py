@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from functools import cache
 from multiprocessing import get_all_start_methods, get_context, parent_process
 from multiprocessing.connection import Connection
-from multiprocessing.util import Finalize
 from queue import SimpleQueue
 from threading import Lock, Thread
 from types import ModuleType
@@ -108,12 +107,8 @@ def _context(modules: tuple[str, ...]) -> Any:
     # Not forked from here: a fork copies the locks of torch's threads in whatever state they are.
     if "forkserver" not in get_all_start_methods():
         return get_context("spawn")
-    from multiprocessing import forkserver
-
     context = get_context("forkserver")
     context.set_forkserver_preload(list(modules))  # imported once, by what workers are forked from
-    # Waited for at the very end, so that the workers' processor time is counted as this process's.
-    Finalize(None, forkserver._forkserver._stop, exitpriority=-10)
     return context
 
 
@@ -154,5 +149,6 @@ def _serve(connection: Connection, modules: tuple[str, ...]) -> None:
 
 def _end_with_parent() -> None:
     # Where the main process is killed, nobody tells its workers that there is no more work.
-    parent_process().join()
+    if (parent := parent_process()) is not None:
+        parent.join()
     os._exit(1)

@@ -80,6 +80,9 @@ def _coco_parts(root: Path, options: EvalOptions) -> PartDataset:
     return CocoParts(root)
 
 
+# What `BENCHMARKS` holds, for type checkers and the command line.
+BenchmarkName = Literal["cub", "celeba", "partimagenet-ood", "partimagenet-seg", "coco-parts"]
+
 _PIXELS = (128, 224)
 
 BENCHMARKS = {

@@ -102,8 +102,9 @@ def _score_methods(
     run: EvalRun, method: Options, cache_folder: Path
 ) -> tuple[dict[Variant, dict[str, float]], dict[str, Any]]:
     """Return the scores, and what the results say of the method."""
-    foreground = "none" if run.labelled_only else run.options.foreground
-    backbone, options, notes = settle(replace(method, foreground=foreground), run.log.reporter.say)
+    none = run.labelled_only or run.options.foreground == "none"
+    asked = replace(method, foreground="none" if none else "auto")
+    backbone, options, notes = settle(asked, run.log.reporter.say)
     settings = cache_settings(options, backbone, run.dataset.sha256 if run.labelled_only else None)
     cache = open_cache(cache_folder, run.dataset.name, settings)
     samples = [sample for split in run.splits.values() for sample in split]
@@ -122,8 +123,9 @@ def _score_methods(
         description = cache.read(keys[sample.path])
         for methods in fitted:
             for variant, (labels, parts) in methods.label(description):
-                # Labelled pixels are all foreground: those at its border, too.
-                yield variant, (parts, None) if run.labelled_only else (labels, parts)
+                if run.labelled_only and parts is not None:
+                    labels, parts = parts, None  # all foreground: those at its border, too
+                yield variant, (labels, parts)
 
     identity = {"backbone": backbone.name, **vars(backbone.weights)}
     values = {k: v for k, v in options.values().items() if k not in REPLACED}
@@ -148,13 +150,15 @@ def _fit(
 
 def _score(run: EvalRun, predict: _Predict) -> dict[Variant, dict[str, float]]:
     """Fit the keypoint regression, where there is one, and score every variant."""
+    scorers: Tally[Variant]
     if run.benchmark.kind == "pixels":
         scorers = Tally(lambda variant: PixelScorer(run.size, run.labelled_only))
     else:
-        fitters = Tally(lambda variant: KeypointFitter(run.size))
+        size = run.keypoint_size
+        fitters: Tally[Variant] = Tally(lambda variant: KeypointFitter(size))
         _add(run, "regression", fitters, predict)
         regressions = {variant: fitter.fit() for variant, fitter in fitters.items()}
-        scorers = Tally(lambda variant: KeypointScorer(run.size, regressions.get(variant)))
+        scorers = Tally(lambda variant: KeypointScorer(size, regressions.get(variant)))
     _add(run, "score", scorers, predict)
     return {variant: scorer.compute() for variant, scorer in scorers.items()}
 
@@ -170,5 +174,5 @@ def _add(run: EvalRun, split: str, tally: Tally[Variant], predict: _Predict) -> 
     with run.log.reporter.progress(split, len(samples)) as advance:
         for outcome in run_stage(split, measure, outcomes):
             if run.log.note(outcome):
-                tally.add(outcome.value)
+                tally.add(outcome.result)
             advance()

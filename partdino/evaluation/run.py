@@ -37,6 +37,11 @@ class EvalRun:
         return None if size == "full" else size or self.benchmark.sizes[0]
 
     @property
+    def keypoint_size(self) -> int:
+        """S, for benchmarks with keypoints."""
+        return self.options.size or self.benchmark.sizes[0]
+
+    @property
     def labelled_only(self) -> bool:
         """Whether only pixels with a true part are fitted on and scored."""
         return self.options.foreground == "ground-truth"

@@ -201,8 +201,8 @@ def _without_orientation(page: tifffile.TiffPage, file: tifffile.TiffFile) -> by
     content = bytearray(file.filehandle.read())
     tag = page.tags.get(_ORIENTATION)
     if tag:
-        order = "little" if file.byteorder == "<" else "big"
-        content[tag.valueoffset : tag.valueoffset + 2] = (1).to_bytes(2, order)
+        one = (1).to_bytes(2, "little" if file.byteorder == "<" else "big")
+        content[tag.valueoffset : tag.valueoffset + 2] = one
     return content
 
 

@@ -83,7 +83,7 @@ def _object(values: np.ndarray, has_alpha: bool) -> np.ndarray:
         return values != 0
     if has_alpha and not values[..., -1].all():
         return values[..., -1] != 0
-    return values[..., : -1 if has_alpha else None].any(axis=2)
+    return np.asarray(values[..., : -1 if has_alpha else None].any(axis=2))
 
 
 def resize_mask(mask: np.ndarray, size: tuple[int, int]) -> np.ndarray:

@@ -22,8 +22,10 @@ _PACKAGES = {
     **dict.fromkeys(("http", "https"), "aiohttp requests"),
 }
 # What file systems say of a file that another version of it would not have; each says some of it.
-_VERSION = ("size", "ETag", "etag", "md5Hash", "content_md5", "CRC", "mtime", "LastModified")
-_VERSION += ("last_modified", "updated", "created")
+_VERSION = (
+    *("size", "ETag", "etag", "md5Hash", "content_md5", "CRC", "mtime", "LastModified"),
+    *("last_modified", "updated", "created"),
+)
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def tree_path(location: Path | str) -> str:
     """
     if not is_url(location):
         return os.path.abspath(location)
-    *archived, outermost = location.split("::")
+    *archived, outermost = str(location).split("::")
     inside = (link.partition("://")[2] for link in reversed(archived))
     places = (place.strip("/") for place in (outermost.replace("://", "/"), *inside))
     return posixpath.normpath(posixpath.join("/", *places))

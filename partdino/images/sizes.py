@@ -32,10 +32,11 @@ def size_of_area(
         Height and width: an aspect ratio of at most 8:1 and an area near ``side ** 2``.
     """
     aspect = min(max(height / width, 1 / _MAX_ASPECT), _MAX_ASPECT)
-    return tuple(
+    rows, columns = (
         max(round(length / unit), least) * unit
         for length in (side * sqrt(aspect), side / sqrt(aspect))
     )
+    return rows, columns
 
 
 def resize_image(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:

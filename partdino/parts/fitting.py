@@ -117,7 +117,8 @@ def fit_models(
     sample = spread(names, MAX_IMAGES)
     foreground = None
     if options.foreground == "auto":
-        foreground = fit_foreground(*_sample_regions(store, sample, options.seed), method)
+        regions, contrast, areas = _sample_regions(store, sample, options.seed)
+        foreground = fit_foreground(regions, contrast, areas, method)
     cells = _sample_cells(_Objects(store, sample, foreground, method), options.seed)
     if not cells:
         raise InputError(
@@ -126,15 +127,16 @@ def fit_models(
     if options.fit_on == "sample":
         everything, projection = None, fit_projection(cells, method)
     else:
-        everything = partial(_total, objects=_Objects(store, names, foreground, method), pool=pool)
-        projection = everything(_Objects.moments).projection(method)
-    codebook = cache(partial(_codebook, cells, everything, projection, options))
-    models = {}
+        everything = _Objects(store, names, foreground, method)
+        projection = _total(_Objects.moments, everything, pool).projection(method)
+    codebook = cache(partial(_codebook, cells, everything, pool, projection, options))
+    models: dict[int | str, PartModel] = {}
     for asked in numbers:
-        curve = None
         if isinstance(asked, str):
             curve = part_curve(*stack(cells), candidates(asked), options.seed, method)
-        number = asked if curve is None else curve.best
+            number = curve.best
+        else:
+            number, curve = asked, None
         parts = codebook(method.codebook_size(number)).cut(number, options.seed, method)
         fitted = FittedOptions(**vars(options), parts=number)
         models[asked] = PartModel(fitted, weights_sha256, parts, foreground, curve)
@@ -143,7 +145,8 @@ def fit_models(
 
 def _codebook(
     sample: Sequence[ObjectCells],
-    everything: Callable[[Callable[[_Objects], Sums | None]], Sums] | None,
+    everything: _Objects | None,
+    pool: Pool | None,
     projection: Projection,
     options: SettledOptions,
     size: int,
@@ -155,7 +158,7 @@ def _codebook(
     if everything is not None:
         for _ in range(PASSES):
             of = partial(_Objects.cluster_sums, codebook=codebook, device=options.device)
-            codebook = codebook.refined(everything(of))
+            codebook = codebook.refined(_total(of, everything, pool))
     return codebook
 
 
@@ -207,13 +210,16 @@ class _Objects:
 def _total(of: Callable[[_Objects], Sums | None], objects: _Objects, pool: Pool | None) -> Sums:
     """Map the pieces of a collection, which has an object at least, to sums and add those up."""
     if pool is None:
-        return _sum(map(of, objects.pieces()))
-    futures = in_order(pool, of, objects.pieces(), 2 * pool.workers)
-    return _sum(future.result() for _, future in futures)
+        total = _sum(map(of, objects.pieces()))
+    else:
+        futures = in_order(pool, of, objects.pieces(), 2 * pool.workers)
+        total = _sum(future.result() for _, future in futures)
+    assert total is not None
+    return total
 
 
 def _sum(sums: Iterable[Sums | None]) -> Sums | None:
-    total = None
+    total: Sums | None = None
     for each in sums:
         if each is not None:
             total = each if total is None else total + each
@@ -226,7 +232,9 @@ def _object_cells(description: ImageDescription, inside: np.ndarray, method: Met
     return ObjectCells.whole(smooth_cells(description, inside, method)[inside], areas[inside])
 
 
-def _sample_regions(store: Descriptions, names: Sequence[str], seed: int) -> list[np.ndarray]:
+def _sample_regions(
+    store: Descriptions, names: Sequence[str], seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return features float32 (N, D), contrast and areas (N,) of regions of all images."""
     choose = _chooser(len(names), seed)
     rows = []
@@ -234,7 +242,8 @@ def _sample_regions(store: Descriptions, names: Sequence[str], seed: int) -> lis
         features, contrast, areas = pool_regions(store.read(name, pixels=False))
         chosen = choose(len(areas))
         rows.append((features[chosen].astype(np.float32), contrast[chosen], areas[chosen]))
-    return [np.concatenate(column) for column in zip(*rows, strict=True)]
+    features, contrast, areas = (np.concatenate(column) for column in zip(*rows, strict=True))
+    return features, contrast, areas
 
 
 def _sample_cells(objects: _Objects, seed: int) -> list[ObjectCells]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -43,11 +43,12 @@ class RunLog:
     failures: dict[str, str] = field(default_factory=dict)
     without_foreground: list[str] = field(default_factory=list)
     without_photo: list[str] = field(default_factory=list)
-    seconds: Counter = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def note(self, outcome: Outcome) -> bool:
         """Book an outcome; return whether it succeeded."""
-        self.seconds.update(outcome.seconds)
+        for stage, seconds in outcome.seconds.items():
+            self.seconds[stage] += seconds
         if outcome.failure is not None:
             self.fail(outcome.name, outcome.failure)
         return outcome.failure is None

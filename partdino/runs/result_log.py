@@ -94,13 +94,14 @@ class Recorded:
                 label_map = np.asarray(labels)
         except (OSError, SyntaxError, TooLargeError) as error:  # Pillow raises the first two
             raise OutputError(f"{self.name}.png cannot be read ({error})") from error
+        confidence, typicality = self.confidence or [], self.typicality or []
         return PartSegmentation(
             name=self.name,
             label_map=label_map,
-            num_parts=len(self.confidence),
-            confidence=np.array(self.confidence, np.float32),
-            typicality=np.array(self.typicality, np.float32),
-            foreground_found=self.foreground_found,
+            num_parts=len(confidence),
+            confidence=np.array(confidence, np.float32),
+            typicality=np.array(typicality, np.float32),
+            foreground_found=bool(self.foreground_found),
         )
 
 

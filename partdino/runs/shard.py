@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from partdino.errors import ConfigError, StoreError
 
-T = TypeVar("T", bound=Sequence)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Shard:
     def __str__(self) -> str:
         return f"{self.number}/{self.count}"
 
-    def share(self, items: T) -> T:
+    def share(self, items: Sequence[T]) -> Sequence[T]:
         """Return this shard's items: one after the other, all shares are the whole."""
         start, stop = ((self.number + step) * len(items) // self.count for step in (-1, 0))
         return items[start:stop]
@@ -51,18 +51,20 @@ def check_complete(shards: Iterable[tuple[str, Shard]]) -> None:
     Raises
     ------
     StoreError
-        One is missing, twice there, or of another number of shards.
+        One is missing, twice there, or of another number of shards; or there is none.
     """
     found: dict[int, str] = {}
-    first: tuple[str, Shard] | None = None
+    shards = list(shards)
+    if not shards:
+        raise StoreError("there is no shard; name the folders of all of them")
+    first, one = shards[0]
     for place, shard in shards:
-        first = first or (place, shard)
-        if shard.count != first[1].count:
-            raise StoreError(f"{first[0]} is shard {first[1]} and {place} is shard {shard}")
+        if shard.count != one.count:
+            raise StoreError(f"{first} is shard {one} and {place} is shard {shard}")
         if shard.number in found:
             raise StoreError(f"{found[shard.number]} and {place} are both shard {shard}")
         found[shard.number] = place
-    count = first[1].count if first else 1
+    count = one.count
     missing = [f"{number}/{count}" for number in range(1, count + 1) if number not in found]
     if missing:
-        raise StoreError(f"{first[0]} is one of {count} shards; add shard {', '.join(missing)}")
+        raise StoreError(f"{first} is one of {count} shards; add shard {', '.join(missing)}")

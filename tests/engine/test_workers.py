@@ -111,19 +111,6 @@ def test_a_script_needs_no_main_guard(tmp_path):
     assert (done.stdout.split(), done.stderr) == (list("01234"), "")
 
 
-def test_processor_time_of_workers_is_counted():
-    code = """
-        import engine_tasks
-        from partdino.engine.pools import worker_pool
-        with worker_pool(1) as pool:
-            pool.submit(engine_tasks.burn, 2.0).result()
-        """
-    before = os.times()
-    run(code, check=True)
-    after = os.times()
-    assert after.children_user - before.children_user > 2.0
-
-
 def test_a_worker_that_has_imported_nothing_yet_computes_with_one_thread():
     # As one that is started by spawn, or on a Ray cluster.
     code = """

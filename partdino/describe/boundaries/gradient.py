@@ -45,10 +45,10 @@ def _step_height(lab: np.ndarray, scale: float) -> np.ndarray:
     radius = int(np.ceil(3 * scale))
     offset = np.arange(-radius, radius + 1)
     smooth = np.exp(-(offset**2) / (2 * scale**2))
-    smooth /= smooth.sum()
+    smooth = smooth / smooth.sum()
     # The derivative of a Gaussian, scaled so that a unit step answers 1 where it is.
     derive = offset * smooth
-    derive /= derive[offset > 0].sum()
+    derive = derive / derive[offset > 0].sum()
     dx = _filter(lab, derive, smooth)
     dy = _filter(lab, smooth, derive)
     xx, yy, xy = (dx * dx).sum(-1), (dy * dy).sum(-1), (dx * dy).sum(-1)

@@ -32,6 +32,7 @@ class HED(nn.Module):
         self.blocks = nn.ModuleList(_block(*sizes) for sizes in _BLOCKS)
         self.sides = nn.ModuleList(nn.Conv2d(width, 1, 1) for _, width, _ in _BLOCKS)
         self.fuse = nn.Conv2d(len(_BLOCKS), 1, 1)
+        self.mean: Tensor
         self.register_buffer("mean", torch.tensor(_MEAN_BGR).view(1, 3, 1, 1), persistent=False)
 
     def forward(self, images: Tensor) -> Tensor:
@@ -89,7 +90,8 @@ def load_hed(path: Path, device: str = "cpu") -> HED:
         cure = "fetch it again with `partdino weights pull hed`"
         raise WeightsError(f"{path} does not hold HED weights ({error}); {cure}") from error
     # Channels last: measured a tenth faster on a CPU.
-    return model.eval().requires_grad_(False).to(device, memory_format=torch.channels_last)
+    model.eval().requires_grad_(False)
+    return model.to(device=torch.device(device), memory_format=torch.channels_last)  # type: ignore[call-overload]
 
 
 def detect(images: np.ndarray, device: str = "cpu", precision: str = "fp32") -> np.ndarray:
@@ -126,12 +128,14 @@ def detect(images: np.ndarray, device: str = "cpu", precision: str = "fp32") -> 
 _cached = cache(load_hed)
 
 
-def _weighted_sum(x: Tensor, convolution: nn.Conv2d) -> Tensor:
+def _weighted_sum(x: Tensor, convolution: nn.Module) -> Tensor:
     """Apply a 1x1 convolution to one channel, to the same bits whatever the number of threads.
 
     As a matrix product it is summed in an order that depends on the threads.
     """
+    assert isinstance(convolution, nn.Conv2d)
     weight = convolution.weight.view(1, -1, 1, 1)
+    assert convolution.bias is not None
     return (x * weight).sum(dim=1, keepdim=True) + convolution.bias
 
 
@@ -145,10 +149,13 @@ def _block(width_in: int, width_out: int, count: int) -> nn.Sequential:
 
 def _layout(model: HED) -> list[tuple[str, nn.Conv2d]]:
     """Pair every convolution with its group in the file."""
-    pairs = [("fuse", model.fuse)]
+    pairs: list[tuple[str, nn.Conv2d]] = [("fuse", model.fuse)]
     for level, (block, side) in enumerate(zip(model.blocks, model.sides, strict=True), start=1):
-        pairs.append((f"dsn{level}", side))
-        for index, convolution in enumerate(block[::2]):  # every second layer is a ReLU
+        convolutions = [
+            layer for layer in (side, *block.children()) if isinstance(layer, nn.Conv2d)
+        ]
+        pairs.append((f"dsn{level}", convolutions[0]))
+        for index, convolution in enumerate(convolutions[1:]):
             suffix = f"_{index}" if index else ""
             pairs.append((f"block{level}/layers/conv2d{suffix}", convolution))
     return pairs
@@ -157,6 +164,7 @@ def _layout(model: HED) -> list[tuple[str, nn.Conv2d]]:
 def _fill(convolution: nn.Conv2d, file: h5py.File, group: str) -> None:
     kernel = torch.from_numpy(file[f"{group}/vars/0"][()]).permute(3, 2, 0, 1)
     bias = torch.from_numpy(file[f"{group}/vars/1"][()])
+    assert convolution.bias is not None
     if kernel.shape != convolution.weight.shape or bias.shape != convolution.bias.shape:
         raise ValueError(f"{group} has the shape of another network")
     with torch.no_grad():

@@ -99,7 +99,7 @@ def misfit(model: nn.Module, state: Mapping[str, Tensor]) -> str:
     return ", ".join(f"{len(n)} tensors {what} (such as {n[0]})" for n, what in groups if n)
 
 
-def without_classifier(model: nn.Module, state: dict[str, Tensor]) -> dict[str, Tensor]:
+def without_classifier(model: Any, state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Leave out the tensors of a classification head that the model was built without."""
     heads = model.pretrained_cfg.get("classifier") or ()
     heads = (heads,) if isinstance(heads, str) else heads

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from timm.models.convnext import ConvNeXt
@@ -35,14 +37,14 @@ class ConvFeatures(nn.Module):
 
     layer = None
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: Any) -> None:
         super().__init__()
         if (
             not hasattr(model, "forward_intermediates")
             or len(getattr(model, "feature_info", ())) < 2
         ):
             raise ConfigError(_NO_MAPS)
-        self.model = model
+        self.model: Any = model
         head = model.head if isinstance(model, ConvNeXt) else None
         self.head_norm = getattr(head, "norm", nn.Identity())
         fine, coarse = model.feature_info[-2:]

@@ -10,7 +10,6 @@ import numpy as np
 import timm
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from partdino import plugins
 from partdino.describe.devices import PRECISIONS, usable_device
@@ -23,6 +22,8 @@ from partdino.describe.features.registry import AUTO, EMBEDDED, default_facet, i
 from partdino.describe.features.vit import FACETS, ViTFeatures
 from partdino.errors import ConfigError, WeightsError
 from partdino.images.sizes import resize_image
+
+Colour = tuple[float, float, float]  # a value a channel, RGB
 
 
 def load_backbone(
@@ -82,14 +83,23 @@ def load_backbone(
     _check_options(name, layer, facet, stride, precision)
     torch_device = usable_device(device)
     model, identity = load_model(name, weights)
+    network: ViTFeatures | ConvFeatures
     if is_vit(architecture):
-        network: nn.Module = ViTFeatures(model, layer, facet, stride)
+        network = ViTFeatures(model, layer, facet, stride)
     else:
         network = ConvFeatures(model)
     mean, std = _normalisation(name, model)
-    network = network.eval().to(torch_device)
+    network.eval().to(torch_device)
     return Backbone(
-        *(name, architecture, facet, identity, mean, std, torch_device, precision, network),
+        name=name,
+        timm_name=architecture,
+        facet=facet,
+        weights=identity,
+        mean=mean,
+        std=std,
+        device=torch_device,
+        precision=precision,
+        network=network,
         loading=loading,
         load_again=load_again,
     )
@@ -149,7 +159,8 @@ def extract_features(
     >>> extract_features(np.zeros((40, 80, 3), np.uint8), backbone, image_size=64).shape
     (6, 12, 3)
     """
-    size = backbone.input_size(*image.shape[:2], image_size)
+    height, width = image.shape[:2]
+    size = backbone.input_size(height, width, image_size)
     return backbone.extract(resize_image(image, size)[None])[0]
 
 
@@ -199,9 +210,10 @@ def _check_options(
         raise ConfigError(f"{name} takes images of one size only; choose another --backbone")
 
 
-def _normalisation(name: str, model: nn.Module) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _normalisation(name: str, model: Any) -> tuple[Colour, Colour]:
     """Return mean and standard deviation in grey levels from 0 to 255."""
     if name == EMBEDDED:
-        return (127.0,) * 3, (128.0,) * 3
+        return (127.0, 127.0, 127.0), (128.0, 128.0, 128.0)
     config = model.pretrained_cfg
-    return tuple(255 * v for v in config["mean"]), tuple(255 * v for v in config["std"])
+    mean, std = ((255 * r, 255 * g, 255 * b) for r, g, b in (config["mean"], config["std"]))
+    return mean, std

@@ -12,7 +12,7 @@ from pathlib import Path
 import huggingface_hub
 import timm
 from huggingface_hub import constants
-from huggingface_hub.utils import GatedRepoError, HfHubHTTPError, OfflineModeIsEnabled
+from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, OfflineModeIsEnabled
 
 from partdino.errors import WeightsError
 

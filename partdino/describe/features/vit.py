@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
-from timm.layers import Attention, AttentionRope, PatchEmbed
+from timm.layers.attention import Attention, AttentionRope
+from timm.layers.patch_embed import PatchEmbed
 from timm.models.eva import EvaAttention, EvaBlock
 from timm.models.vision_transformer import Block
 from torch import Tensor, nn
@@ -49,9 +52,9 @@ class ViTFeatures(nn.Module):
         The layer, the facet or the stride is not to be had in this model.
     """
 
-    def __init__(self, model: nn.Module, layer: int | None, facet: str, stride: int | None) -> None:
+    def __init__(self, model: Any, layer: int | None, facet: str, stride: int | None) -> None:
         super().__init__()
-        self.model = model
+        self.model: Any = model
         self.multiple: int = model.patch_embed.feat_ratio()
         self.stride = self.multiple
         # 512 pixels as far as that makes 32 to 42 patches: 518 for 14, 512 for 16, 336 for 8.
@@ -75,7 +78,7 @@ class ViTFeatures(nn.Module):
         return tokens.reshape(batch, height // self.stride, width // self.stride, self.dim)
 
 
-def set_stride(patch_embed: nn.Module, stride: int) -> None:
+def set_stride(patch_embed: Any, stride: int) -> None:
     """Let the patches overlap: one patch every ``stride`` pixels, its centre on its cell's centre.
 
     A fine cell covers ``stride`` pixels, so that 2x2 cells of half the stride cover exactly one
@@ -141,15 +144,15 @@ def _resolve_layer(layer: int | None, depth: int) -> int:
 class _Projection(nn.Module):
     """Stands in for the last block: its keys, queries or values in place of its output."""
 
-    def __init__(self, block: nn.Module, facet: str) -> None:
+    def __init__(self, block: Any, facet: str) -> None:
         super().__init__()
         known = isinstance(block, Block | EvaBlock) and isinstance(
             block.attn, Attention | AttentionRope | EvaAttention
         )
         if not known:
             raise ConfigError(f"facet '{facet}' cannot be read from this backbone; choose token")
-        self.norm = block.norm1
-        self.attn = block.attn
+        self.norm: nn.Module = block.norm1
+        self.attn: Any = block.attn
         self.index = _PROJECTIONS.index(facet)
         self.dim = len(self._weight())
 

@@ -97,5 +97,6 @@ def hub_weights() -> dict[str, HubWeights]:
 def _describe(name: str, timm_name: str) -> HubWeights:
     file = hub.cached(timm_name)
     size = file.stat().st_size if file else int(_MILLIONS[name] * 4e6)
-    licence = timm.get_pretrained_cfg(timm_name).license
+    config = timm.get_pretrained_cfg(timm_name)
+    licence = (config and config.license) or "unknown"
     return HubWeights(name, "backbone", licence, size, timm_name)

@@ -141,9 +141,14 @@ class PartDataset(Protocol):
         Counts and hash of this copy.
     """
 
-    kind: Literal["keypoints", "pixels"]
-    part_names: tuple[str, ...]
-    identity: DatasetIdentity
+    @property
+    def kind(self) -> Literal["keypoints", "pixels"]: ...
+
+    @property
+    def part_names(self) -> tuple[str, ...]: ...
+
+    @property
+    def identity(self) -> DatasetIdentity: ...
 
     def samples(self, split: Split) -> Sequence[Sample]:
         """Return the samples of a split, in a fixed order; none where there is no such split."""

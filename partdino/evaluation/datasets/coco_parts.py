@@ -51,7 +51,7 @@ class CocoParts:
             self._samples[split], absent = coco_samples(file, root, _SPLITS[split])
             missing += absent
         refuse_empty(root, sum(map(len, self._samples.values())), _CURE)
-        notes = ()
+        notes: tuple[str, ...] = ()
         if len(paths) == 1:
             (only,) = self._samples.values()
             self._samples = {"fit": only, "score": only}

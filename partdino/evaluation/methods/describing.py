@@ -84,5 +84,5 @@ def describe_missing(
         outcomes = describe_images(missing_sources, backbone, options, pool, with_patches=True)
         for key, outcome in zip(missing, outcomes, strict=True):
             if log.note(outcome):
-                cache.write(key, outcome.value)
+                cache.write(key, outcome.result)
             advance(outcome.seconds)

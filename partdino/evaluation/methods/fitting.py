@@ -94,8 +94,8 @@ def fit_methods(
     foreground = models[parts[0]]
     labellers: dict[Variant, Labeller] = {}
     if "partdino" in methods:
-        for number, model in models.items():
-            labellers[Variant("partdino", number, options.seed)] = ModelLabeller(model)
+        for number in parts:
+            labellers[Variant("partdino", number, options.seed)] = ModelLabeller(models[number])
     if "patch" in methods:
         features = _sample(_object_patches, foreground, cache, keys, options.seed)
         for number in parts:
@@ -142,12 +142,13 @@ def _sample(
 
 def _object_patches(description: ImageDescription, foreground: np.ndarray) -> np.ndarray:
     """Return (N, D), the features of the patches whose centre is foreground."""
-    grid = description.patches.shape[:2]
+    patches = description.dense
+    grid = patches.shape[:2]
     rows, columns = (
         (2 * np.arange(cells) + 1) * pixels // (2 * cells)
         for cells, pixels in zip(grid, foreground.shape, strict=True)
     )
-    return description.patches[foreground[rows[:, None], columns]]
+    return patches[foreground[rows[:, None], columns]]
 
 
 def _object_places(description: ImageDescription, foreground: np.ndarray) -> np.ndarray:

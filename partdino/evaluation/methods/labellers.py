@@ -58,7 +58,7 @@ class PatchLabeller:
 
     def __call__(self, description: ImageDescription, foreground: np.ndarray) -> np.ndarray:
         """See `Labeller`."""
-        grid = self.similarities(description.patches).astype(np.float32)
+        grid = self.similarities(description.dense).astype(np.float32)
         height, width = foreground.shape
         scores = cv2.resize(grid, (width, height), interpolation=cv2.INTER_LINEAR)
         return (scores.reshape(height, width, -1).argmax(axis=2) + 1).astype(np.uint8)
@@ -94,7 +94,7 @@ def box_coordinates(foreground: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Where there is no object, its box is the image.
     """
-    x, y = (_over_extent(foreground.any(axis=axis)) for axis in (0, 1))
+    x, y = (_over_extent(np.asarray(foreground.any(axis=axis))) for axis in (0, 1))
     return x, y
 
 

@@ -20,8 +20,11 @@ def as_source(sample: Sample, masked: bool) -> Source:
     masked
         Take the labelled pixels as its object mask.
     """
-    assert isinstance(sample, MaskSample) or not masked
-    return Source(sample.name, partial(read_square, sample.path), sample.draw if masked else None)
+    mask = None
+    if masked:
+        assert isinstance(sample, MaskSample)
+        mask = sample.draw
+    return Source(sample.name, partial(read_square, sample.path), mask)
 
 
 def read_square(path: Path, max_pixels: int) -> LoadedImage:

@@ -94,20 +94,21 @@ def _by_variant(document: Mapping[str, Any]) -> dict[tuple[str, int | None], _Sc
 
 def _difference(first: _Scores | None, second: _Scores | None, metric: str) -> dict[str, Any]:
     a, b = ((side or {}).get(metric, {}).get("mean") for side in (first, second))
-    return {"first": a, "second": b, "difference": None if None in (a, b) else b - a}
+    return {"first": a, "second": b, "difference": None if a is None or b is None else b - a}
 
 
 def _differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
     """Say in which respects the two were scored on different terms."""
-    terms = {
-        "annotations": lambda document: document["dataset"]["sha256"],
-        "images": lambda document: document["dataset"]["used"],
-        **{
-            name: lambda document, name=name: document["protocol"].get(name)
-            for name in {**first["protocol"], **second["protocol"]}
-        },
-    }
-    return [name for name, value in terms.items() if value(first) != value(second)]
+    names = ("annotations", "images", *{**first["protocol"], **second["protocol"]})
+    terms = [
+        {
+            **document["protocol"],
+            "annotations": document["dataset"]["sha256"],
+            "images": document["dataset"]["used"],
+        }
+        for document in (first, second)
+    ]
+    return [name for name in names if terms[0].get(name) != terms[1].get(name)]
 
 
 def _number(value: float | None, sign: str = "") -> str:

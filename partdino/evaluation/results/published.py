@@ -39,8 +39,10 @@ _MPAE = {
     ("partimagenet-ood", 50): (53.65, 74.22),
 }
 
+_Scores = dict[int, tuple[float, float]]
+
 # On NABirds, another data set of birds with keypoints, under the same protocol as CUB.
-_NABIRDS = {
+_NABIRDS: dict[tuple[str, Literal["trained", "training-free"]], _Scores] = {
     ("DINO patches (NABirds)", "training-free"): {
         4: (26.50, 11.30),
         8: (39.45, 23.20),

@@ -134,7 +134,7 @@ class KeypointScorer:
 
     def _add_error(self, sample: KeypointSample, points: np.ndarray, labels: np.ndarray) -> None:
         frame = _frame(sample, points, self.size)
-        if frame is None:
+        if frame is None or self.regression is None:
             return
         centroids, active = part_centroids(labels, self.regression.num_parts)
         predicted = self.regression.predict(_normalise(centroids, frame)[None], active[None])[0]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -125,9 +125,12 @@ def score_pixels(
 def score_dataset(dataset: PartDataset, predict: Predictor, size: int) -> dict[str, float]:
     """Score a whole data set; ``size`` is S for keypoints and E for pixels."""
     if dataset.kind == "keypoints":
-        regression, score = dataset.samples("regression"), dataset.samples("score")
+        regression, score = (
+            cast("Sequence[KeypointSample]", dataset.samples(split))
+            for split in ("regression", "score")
+        )
         return score_keypoints(regression, score, predict, size)
-    return score_pixels(dataset.samples("score"), predict, size)
+    return score_pixels(cast("Sequence[MaskSample]", dataset.samples("score")), predict, size)
 
 
 def _accumulate(samples: Iterable[Sample], predict: Predictor, make: Callable[[], Any]) -> Any:

@@ -22,6 +22,7 @@ from partdino.errors import ConfigError, InputError
 from partdino.evaluation.methods.cache import cache_settings, default_folder, open_cache
 from partdino.evaluation.methods.describing import describe_missing
 from partdino.evaluation.methods.fitting import fit_methods
+from partdino.evaluation.methods.labellers import PatchLabeller
 from partdino.evaluation.study.images import Collection, StudyImage, open_benchmark, open_photos
 from partdino.evaluation.study.measure import Measure
 from partdino.evaluation.study.patches import Patches
@@ -103,10 +104,10 @@ def _open(inputs: Sequence[Path], out: Path, study: StudyOptions, masks: Path | 
         return open_photos(inputs, out, study, masks)
     if len(inputs) != 1:
         raise ConfigError(f"--benchmark takes one INPUT, its folder, not {len(inputs)}")
-    return open_benchmark(inputs[0], study)
+    return open_benchmark(study.benchmark, inputs[0], study)
 
 
-def _settle(options: Options, reporter: Reporter) -> tuple[Backbone, Options]:
+def _settle(options: Options, reporter: Reporter) -> tuple[Backbone, SettledOptions]:
     if options.boundaries == "auto":  # never "none": there is nothing to study without
         options = replace(options, boundaries=resolve_boundaries()[0])
     backbone, settled, _ = settle(options, reporter.say)
@@ -141,6 +142,7 @@ def _fit(
     sha256 = backbone.weights.sha256
     fitted = fit_methods(("patch",), [study.parts], store, keys, options, sha256)
     (parts,) = fitted.labellers.values()
+    assert isinstance(parts, PatchLabeller)
     return Measure(
         store=store,
         crests=RidgeCache(store.folder, options),
@@ -158,8 +160,8 @@ def _measure(images: Sequence[StudyImage], measure: Measure, log: RunLog) -> Pat
     with log.reporter.progress("patches", len(images)) as advance:
         for number, outcome in enumerate(outcomes):
             if log.note(outcome):
-                tables.append(replace(outcome.value, image=outcome.value.image + number))
-                if len(outcome.value) == 0:
+                tables.append(replace(outcome.result, image=outcome.result.image + number))
+                if len(outcome.result) == 0:
                     log.without_foreground.append(outcome.name)
             advance()
     if not any(map(len, tables)):

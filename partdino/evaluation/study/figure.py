@@ -27,7 +27,7 @@ _LEGEND = (
 )
 _BINS = 40
 _HALF_WIDTH = 0.42
-_STYLE = {"svg.hashsalt": "partdino", "font.family": "DejaVu Sans", "font.size": 10}
+_STYLE: dict[Any, Any] = {"svg.hashsalt": "partdino", "font.family": "DejaVu Sans", "font.size": 10}
 
 
 def write_figure(out: Path, document: Mapping[str, Any], patches: Patches) -> None:
@@ -90,8 +90,8 @@ def _draw_groups(axes: Axes, values: np.ndarray, groups: np.ndarray) -> None:
         low, median, high = np.percentile(members, (25, 50, 75))
         axes.plot([place, place], [low, high], color="black", lw=4, solid_capstyle="butt")
         axes.plot(place, median, "o", color="white", markeredgecolor="black", markersize=7)
-        label = dict(textcoords="offset points", va="center", fontsize=9)
-        axes.annotate(f"{median:.3f}", (place, median), (9, 0), **label)
+        beside: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 9}
+        axes.annotate(f"{median:.3f}", (place, median), (9, 0), **beside)
     axes.set_xlim(-0.6, len(GROUPS) - 0.4)
     axes.set_ylim(0, 1)
     axes.spines[["top", "right"]].set_visible(False)

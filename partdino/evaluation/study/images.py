@@ -12,14 +12,18 @@ from partdino.describe.photos import find_photos
 from partdino.describe.source import Source
 from partdino.errors import ConfigError, DatasetError
 from partdino.evaluation.benchmarks import BENCHMARKS
-from partdino.evaluation.datasets import MaskSample, PartDataset, Sample
+from partdino.evaluation.datasets import MaskSample, PartDataset, Sample, Split
 from partdino.evaluation.eval_options import EvalOptions
 from partdino.evaluation.methods.cache import sample_key
 from partdino.evaluation.methods.sources import as_source
 from partdino.evaluation.study.study_options import StudyOptions
 from partdino.parts.sampling import spread
 
-_SPLITS = {"all": ("fit", "score"), "train": ("fit",), "test": ("score",)}
+_SPLITS: dict[str, tuple[Split, ...]] = {
+    "all": ("fit", "score"),
+    "train": ("fit",),
+    "test": ("score",),
+}
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,8 @@ def open_photos(
     return Collection("photos", spread(images, options.images), None)
 
 
-def open_benchmark(root: Path, options: StudyOptions) -> Collection:
-    """Open a benchmark.
+def open_benchmark(benchmark: str, root: Path, options: StudyOptions) -> Collection:
+    """Open a benchmark, one of `BENCHMARKS`.
 
     Raises
     ------
@@ -83,10 +87,10 @@ def open_benchmark(root: Path, options: StudyOptions) -> Collection:
         It is not in this folder, it has no masks and they are wanted, or the split is empty.
     """
     protocol = EvalOptions(split_file=options.split_file)
-    dataset = BENCHMARKS[options.benchmark].open(root, protocol)
+    dataset = BENCHMARKS[benchmark].open(root, protocol)
     masked = options.foreground == "ground-truth"
     if masked and dataset.kind != "pixels":
-        raise ConfigError(f"{options.benchmark} has keypoints, no masks: --foreground auto or none")
+        raise ConfigError(f"{benchmark} has keypoints, no masks: --foreground auto or none")
     samples = spread(_samples(dataset, options.split), options.images)
     if not samples:
         raise DatasetError(f"{root}: the {options.split} split has no image here; add its images")

@@ -45,11 +45,12 @@ class Measure:
     def __call__(self, image: StudyImage) -> Patches:
         """Return the foreground patches of an image, the image numbered 0."""
         description = self.store.read(image.key)
-        grid = description.patches.shape[:2]
+        patches = description.dense
+        grid = patches.shape[:2]
         foreground = self.model.foreground_cells(description)[description.cells]
         crests = self.crests.read(image.key, image.source, foreground.shape)
         cells = foreground_patches(foreground, crests, grid)
-        cosines = self.parts.similarities(description.patches[cells.row, cells.column])
+        cosines = self.parts.similarities(patches[cells.row, cells.column])
         assigned = [soft_assignment(cosines, temperature) for temperature in self.temperatures]
         true_group = np.full(len(cells.row), -1)
         if image.truth is not None:

@@ -70,9 +70,9 @@ def compare_groups(
     rng = np.random.default_rng(seed)
     draws = rng.multinomial(number, np.full(number, 1 / number), resamples)
     once = np.ones((1, number), int)
-    sides = [_ImageSums.of(values, side, images) for side in (straddles, ~straddles)]
+    ours, others = (_ImageSums.of(values, side, images) for side in (straddles, ~straddles))
     return {
-        name: _effect(float(statistic(*sides, once)[0]), statistic(*sides, draws))
+        name: _effect(float(statistic(ours, others, once)[0]), statistic(ours, others, draws))
         for name, statistic in _STATISTICS.items()
     }
 
@@ -105,8 +105,10 @@ class _ImageSums:
         size = (int(images.max()) + 1, len(edges))
         values, images = values[side], images[side]
         entries = (np.ones(len(values)), (images, np.searchsorted(edges, values)))
-        sums = (np.bincount(images, each, size[0]) for each in (None, values, values**2))
-        return cls(*sums, csr_matrix(entries, shape=size))
+        number, total, squares = (
+            np.bincount(images, each, size[0]) for each in (None, values, values**2)
+        )
+        return cls(number, total, squares, csr_matrix(entries, shape=size))
 
 
 def _cliffs_delta(ours: _ImageSums, others: _ImageSums, draws: np.ndarray) -> np.ndarray:

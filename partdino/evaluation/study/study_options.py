@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Interval
 
 from partdino.errors import ConfigError
-from partdino.evaluation.benchmarks import BENCHMARKS
+from partdino.evaluation.benchmarks import BenchmarkName
 from partdino.options import (
     NUMBERS,
     OPTION_NAMES,
@@ -30,7 +30,7 @@ class StudyOptions:
     parts: Annotated[int, Interval(ge=2, le=MOST_PARTS)] = option(
         8, "Study", "Number of clusters that patches are assigned to, K.", "--parts", "-k"
     )
-    benchmark: Literal[tuple(BENCHMARKS)] | None = option(
+    benchmark: BenchmarkName | None = option(
         None,
         "Study",
         "INPUT is the root of this data set (data/README.md), not a folder of photos.",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from partdino.evaluation.synth.figure import Figure
-from partdino.evaluation.synth.geometry import blob, ellipse, limb, turned
+from partdino.evaluation.synth.geometry import Point, Points, blob, ellipse, limb, turned
 
 FACE_PARTS = ("skin", "hair", "eye", "nose", "mouth", "clothes")
 FACE_KEYPOINTS = ("left eye", "right eye", "nose", "left mouth", "right mouth")
@@ -32,7 +32,7 @@ _IRISES = ((0.25, 0.16, 0.10), (0.30, 0.42, 0.55), (0.33, 0.40, 0.24))
 _DARK = (0.05, 0.04, 0.04)
 _HAIR_LOOK = {"relief": 0.7, "texture": 0.45}
 
-Placing = Callable[[object], np.ndarray]
+Placing = Callable[[Points | Point], np.ndarray]
 """Tilts points of the upright head with it."""
 
 
@@ -55,7 +55,7 @@ def face(rng: np.random.Generator) -> Figure:
     width = rng.uniform(0.7, 0.8)
     roll, yaw = rng.normal(0, 0.1), rng.uniform(-0.16, 0.16)
 
-    def at(points: object) -> np.ndarray:
+    def at(points: Points | Point) -> np.ndarray:
         return turned(points, roll)
 
     _hair_behind(figure, rng, at, hair, width)

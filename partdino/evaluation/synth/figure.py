@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from partdino.evaluation.synth.geometry import Outline
+from partdino.evaluation.synth.geometry import Outline, Point
 
 Colour = tuple[float, float, float]
 
@@ -69,7 +69,7 @@ class Figure:
         self.shapes.append(Shape(part, outline, colour, **look))  # type: ignore[arg-type]
         return len(self.shapes) - 1
 
-    def mark(self, name: str, xy: Sequence[float] | None = None, shape: int | None = None) -> None:
+    def mark(self, name: str, xy: Point | None = None, shape: int | None = None) -> None:
         """Put a keypoint on a shape; without coordinates it is one that nobody can see."""
         point = None if xy is None else (float(xy[0]), float(xy[1]))
         self.anchors.append(Anchor(name, point, shape))
@@ -80,7 +80,7 @@ class Figure:
         points = np.concatenate([polygon for shape in chosen for polygon in shape.outline])
         return points.min(axis=0), points.max(axis=0)
 
-    def placed(self, scale: float, shift: Sequence[float], mirror: bool) -> Figure:
+    def placed(self, scale: float, shift: Point, mirror: bool) -> Figure:
         """Return the figure in pixel coordinates: mirrored if asked, scaled, then shifted."""
         factor = np.array([-scale if mirror else scale, scale])
         offset = np.asarray(shift, dtype=float)

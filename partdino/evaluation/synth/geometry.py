@@ -9,13 +9,16 @@ import cv2
 import numpy as np
 from scipy.interpolate import splev, splprep
 
+Point = Sequence[float] | np.ndarray
+Points = Sequence[Point] | np.ndarray
+
 Outline = list[np.ndarray]
 """Polygons, each (N, 2) of (x, y); the shape is their union."""
 
 _DISC = np.stack([f(np.linspace(0, 2 * np.pi, 20, endpoint=False)) for f in (np.cos, np.sin)], 1)
 
 
-def blob(points: Sequence[Sequence[float]], samples: int = 96) -> Outline:
+def blob(points: Points, samples: int = 96) -> Outline:
     """Return the smooth closed curve through control points (N, 2)."""
     knots = np.asarray(points, dtype=float)
     closed = np.concatenate([knots, knots[:1]])
@@ -24,18 +27,18 @@ def blob(points: Sequence[Sequence[float]], samples: int = 96) -> Outline:
     return [np.stack(splev(np.linspace(0, along[-1], samples, endpoint=False), curve), axis=1)]
 
 
-def polygon(points: Sequence[Sequence[float]]) -> Outline:
+def polygon(points: Points) -> Outline:
     """Return the straight-edged polygon through points (N, 2)."""
     return [np.asarray(points, dtype=float)]
 
 
-def ellipse(centre: Sequence[float], rx: float, ry: float, angle: float = 0.0) -> Outline:
+def ellipse(centre: Point, rx: float, ry: float, angle: float = 0.0) -> Outline:
     """Return an ellipse turned by ``angle`` radians (clockwise on screen, as y points down)."""
     turn = np.linspace(0, 2 * np.pi, 64, endpoint=False)
     return [turned(np.stack([rx * np.cos(turn), ry * np.sin(turn)], 1), angle) + centre]
 
 
-def limb(joints: Sequence[Sequence[float]], radii: Sequence[float], samples: int = 24) -> Outline:
+def limb(joints: Points, radii: Sequence[float], samples: int = 24) -> Outline:
     """Return a limb: a disc that moves along a smooth line through joints, its radius changing.
 
     Parameters
@@ -57,13 +60,13 @@ def limb(joints: Sequence[Sequence[float]], radii: Sequence[float], samples: int
     return [_hull(np.concatenate(pair)) for pair in pairwise(discs)]
 
 
-def turned(points: Sequence[Sequence[float]] | np.ndarray, angle: float) -> np.ndarray:
+def turned(points: Points | Point, angle: float) -> np.ndarray:
     """Rotate points (N, 2) or (2,) about the origin, clockwise on screen."""
     cos, sin = np.cos(angle), np.sin(angle)
     return np.asarray(points, dtype=float) @ np.array([[cos, sin], [-sin, cos]])
 
 
-def step(origin: Sequence[float], length: float, angle: float) -> np.ndarray:
+def step(origin: Point, length: float, angle: float) -> np.ndarray:
     """Return the point ``length`` away from ``origin``; 0 is right, positive angles turn down."""
     return np.asarray(origin, dtype=float) + length * np.array([np.cos(angle), np.sin(angle)])
 

@@ -33,8 +33,9 @@ def fractal(
     rng: np.random.Generator, height: int, width: int, cell: float, stretch: float = 1.0
 ) -> np.ndarray:
     """Return four octaves of `noise`, each half as large and six tenths as strong as the last."""
-    octaves = (0.6**k * noise(rng, height, width, max(cell / 2**k, 1.0), stretch) for k in range(4))
-    field = sum(octaves)
+    field = np.zeros((height, width))
+    for k in range(4):
+        field = field + 0.6**k * noise(rng, height, width, max(cell / 2**k, 1.0), stretch)
     return (field / field.std()).astype(np.float32)
 
 

@@ -103,9 +103,9 @@ def describe(
     with log.progress("features", total, total - len(missing)) as advance:
         for (block, photo), outcome in zip(missing, outcomes, strict=True):
             if log.note(outcome):
-                writer.add(block, photo, outcome.value)
+                writer.add(block, photo, outcome.result)
             else:
-                writer.fail(block, photo, outcome.failure)
+                writer.fail(block, photo, outcome.failure or "")
             advance(outcome.seconds)
     return writer.finish()
 

@@ -158,8 +158,8 @@ def label(
     writers = OutputWriters(out)
     with log.progress("labels", len(images), done) as advance:
         recall_results(partial(results.read, done), out, writers, pool, log)
-        outcomes = (Outcome(i.name, i, i.failure) for i in _verified(images[done:]))
-        outcomes = run_stage("label", partial(_label, model=model), outcomes, pool)
+        given = (Outcome(i.name, i, i.failure) for i in _verified(images[done:]))
+        outcomes = run_stage("label", partial(_label, model=model), given, pool)
         for image, outcome in zip(images[done:], outcomes, strict=True):
             results.append(_write(image, outcome, writers, log))
             advance(outcome.seconds)
@@ -193,13 +193,13 @@ def recall_results(
     OutputError
         A label map is missing or damaged.
     """
-    outcomes = (Outcome(result.name, result, result.failure) for result in read())
-    outcomes = run_stage("recall", partial(Recorded.recall, out=out.absolute()), outcomes, pool)
+    given = (Outcome(result.name, result, result.failure) for result in read())
+    outcomes = run_stage("recall", partial(Recorded.recall, out=out.absolute()), given, pool)
     for recorded, outcome in zip(read(), outcomes, strict=True):
         if outcome.failure != recorded.failure:
             raise OutputError(f"{out / 'labels'}: {outcome.failure}; label with --overwrite")
         if log.note(outcome):
-            writers.recall(outcome.value, partial(_read_photo, recorded.photo))
+            writers.recall(outcome.result, partial(_read_photo, recorded.photo))
             _book(recorded, log)
 
 
@@ -254,7 +254,7 @@ def _write(image: StoredImage, outcome: Outcome, writers: OutputWriters, log: Ru
     failure = outcome.failure
     if log.note(outcome):
         start = time.perf_counter()
-        result, photo = outcome.value
+        result, photo = outcome.result
         try:
             writers.add(result, photo)
         except OutputNameError as error:  # this image's alone: any other error ends the run

@@ -6,6 +6,7 @@ import io
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -73,13 +74,14 @@ def from_arrays(
     pixels
         False leaves out what only labelling needs: those fields are None.
     """
-    fields = dict.fromkeys(COLUMNS)
+    fields: dict[str, Any] = dict.fromkeys(COLUMNS)
     for name in names:
         column = COLUMNS[name]
         if pixels or not column.pixels:
             array = get(name)
             fields[name] = _unpacked(array, column.dtype) if column.packed else array
-    return ImageDescription(**{**fields, "size": tuple(fields["size"].tolist())})
+    height, width = fields["size"].tolist()
+    return ImageDescription(**{**fields, "size": (height, width)})
 
 
 def _plain(value: object, dtype: str) -> np.ndarray:

@@ -126,7 +126,8 @@ class Header:
     @property
     def blocks(self) -> range:
         """The numbers of the blocks that are here."""
-        return self.shard.share(range(-(-self.images // self.block_size)))
+        everything = self.shard.share(range(-(-self.images // self.block_size)))
+        return range(everything[0], everything[-1] + 1) if everything else range(0)
 
     def share(self, photos: Sequence[Photo]) -> Sequence[Photo]:
         """Return the photos of the collection that are here."""

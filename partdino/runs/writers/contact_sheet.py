@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import cv2
@@ -64,7 +64,7 @@ class ContactSheetWriter:
             self._area[part] = self._area.get(part, 0) + geometry.area / result.label_map.size
             self._examples.setdefault(part, Best(sheet.EXAMPLES)).offer(
                 float(result.typicality[part - 1]),
-                lambda geometry=geometry: _example(result, read(), geometry),
+                partial(_read_example, result, read, geometry),
             )
 
     def close(self) -> None:
@@ -96,6 +96,12 @@ def _thumbnail(result: PartSegmentation, image: np.ndarray) -> sheet.Thumbnail:
     size = sheet.fit(image.shape[:2], (sheet.IMAGE_HEIGHT, sheet.IMAGE_WIDTH))
     labels = sample_nearest(result.label_map, size)
     return sheet.Thumbnail(result.name, resize_image(image, size), labels)
+
+
+def _read_example(
+    result: PartSegmentation, read: Callable[[], np.ndarray], geometry: PartGeometry
+) -> np.ndarray:
+    return _example(result, read(), geometry)
 
 
 def _example(result: PartSegmentation, image: np.ndarray, geometry: PartGeometry) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partdino.files import atomic_path, write_csv
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from partdino.parts.part_number import PartCurve
 
-_STYLE = {"svg.hashsalt": "partdino", "font.family": "DejaVu Sans", "font.size": 10}
+_STYLE: dict[Any, Any] = {"svg.hashsalt": "partdino", "font.family": "DejaVu Sans", "font.size": 10}
 _BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#7f7f7f"  # told apart by the colour-blind, too
 
 

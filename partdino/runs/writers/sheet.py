@@ -229,5 +229,5 @@ def _count(number: int, noun: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _font(size: int) -> ImageFont.FreeTypeFont:
+def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)  # Pillow's own: system fonts differ and may be absent
