@@ -1,93 +1,55 @@
-"""Make the sample photos that the demo runs on, without a download.
+"""Make the sample photos that come with the project, from the originals of a folder.
 
-    python scripts/make_samples.py [OUT]        (default: data/samples)
+    python scripts/make_samples.py ORIGINALS [OUT]        (default: data/samples/birds)
 
-- photos/: four photos from scikit-image's wheel, each of something else. Licences as its
-  documentation states them: cat (Stefan van der Walt) and coffee (Rachel Michetti) are CC0;
-  astronaut (NASA) and rocket (SpaceX) are in the public domain.
-- cat/: eight views of that one cat photo (cropped, turned, mirrored, brightened). No collection of
-  different cats: it shows that a part keeps its number when it moves.
-- animals/: twelve synthetic animals rendered by ``partdino synth``, with their true label maps.
+ORIGINALS holds photos in the public domain and ATTRIBUTION.tsv (file, name, license, artist).
+Paintings are left out. What is there already in OUT is replaced.
 """
 
 from __future__ import annotations
 
+import csv
+import html
+import re
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
-from PIL import Image, ImageEnhance, ImageOps
-from skimage import data
+from PIL import Image, ImageOps
 
-from partdino.evaluation.synth import prepare_folder, write_layout
 from partdino.files import atomic_path
 
-DEFAULT_OUT = Path(__file__).resolve().parents[1] / "data" / "samples"
-ANIMALS = 12
+DEFAULT_OUT = Path(__file__).resolve().parents[1] / "data" / "samples" / "birds"
+SIDE = 640  # pixels of the longer side, at most
+PAINTINGS = ("golden-winged_warbler.jpg", "mourning_warbler.jpg", "townsend's_solitaire.jpg")
 
 
-class View(NamedTuple):
-    """One way to look at a photo: turned, then cropped, then mirrored, then brightened."""
-
-    degrees: float = 0  # counter-clockwise
-    share: float = 0.8  # of either side that is kept
-    right: float = 0.5  # 0: the left-most crop, 1: the right-most
-    down: float = 0.5
-    mirror: bool = False
-    brightness: float = 1
+def shrink(source: Path, target: Path) -> None:
+    """Write a photo as a JPEG that is upright, small and without anything but its pixels."""
+    with Image.open(source) as photo:
+        small = ImageOps.exif_transpose(photo).convert("RGB")
+    small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+    with atomic_path(target) as temporary:
+        small.save(temporary, "JPEG", quality=86, optimize=True)
 
 
-# The turned ones keep so little that no empty corner shows.
-VIEWS = (
-    View(share=1),
-    View(right=0, down=1, brightness=1.2),
-    View(right=1, down=0.2, mirror=True),
-    View(share=0.65, right=0.4, down=0.4),
-    View(degrees=12, share=0.7),
-    View(degrees=-12, share=0.7, mirror=True),
-    View(share=0.9, down=0, mirror=True, brightness=0.8),
-    View(degrees=-8, share=0.75, brightness=0.9),
-)
-
-
-def look(photo: Image.Image, view: View) -> Image.Image:
-    """Return a view of a photo."""
-    turned = photo.rotate(view.degrees, Image.Resampling.BICUBIC)
-    width, height = round(photo.width * view.share), round(photo.height * view.share)
-    left = round((photo.width - width) * view.right)
-    top = round((photo.height - height) * view.down)
-    cropped = turned.crop((left, top, left + width, top + height))
-    mirrored = ImageOps.mirror(cropped) if view.mirror else cropped
-    return ImageEnhance.Brightness(mirrored).enhance(view.brightness)
-
-
-def save(image: Image.Image, path: Path) -> None:
-    """Write a JPEG."""
-    with atomic_path(path) as temporary:
-        image.save(temporary, quality=95)
-
-
-def main(out: Path) -> None:
-    """Write all samples, replacing earlier ones."""
-    photos = {
-        "astronaut": data.astronaut,
-        "cat": data.chelsea,
-        "coffee": data.coffee,
-        "rocket": data.rocket,
-    }
-    for name, load in photos.items():
-        save(Image.fromarray(load()), out / "photos" / f"{name}.jpg")
-    print(f"{out / 'photos'}: {len(photos)} photos from scikit-image (CC0 or public domain)")
-
-    cat = Image.fromarray(data.chelsea())
-    for number, view in enumerate(VIEWS, start=1):
-        save(look(cat, view), out / "cat" / f"view_{number}.jpg")
-    print(f"{out / 'cat'}: {len(VIEWS)} views of the one cat photo")
-
-    prepare_folder(out / "animals", overwrite=True)
-    write_layout("photos", out / "animals", images=ANIMALS, seed=0, size=320)
-    print(f"{out / 'animals'}: {ANIMALS} synthetic animals with their true label maps")
+def main(originals: Path, out: Path) -> None:
+    """Write the photos and what is owed to whom."""
+    with (originals / "ATTRIBUTION.tsv").open(encoding="utf-8", newline="") as stream:
+        rows = [row for row in csv.DictReader(stream, delimiter="\t")]
+    kept = sorted((row for row in rows if row["file"] not in PAINTINGS), key=lambda r: r["file"])
+    for row in kept:
+        shrink(originals / row["file"], out / row["file"].replace("'", ""))
+    with atomic_path(out / "ATTRIBUTION.tsv") as temporary:
+        lines = ["\t".join(rows[0])]
+        for row in kept:
+            artist = html.unescape(re.sub("<[^>]*>", "", row["artist"]))
+            lines.append(
+                "\t".join([row["file"].replace("'", ""), row["name"], row["license"], artist])
+            )
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    size = sum(file.stat().st_size for file in out.iterdir())
+    print(f"{out}: {len(kept)} photos, {size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_OUT)
+    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else DEFAULT_OUT)

@@ -9,8 +9,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -43,6 +43,11 @@ _REGION_UNIT = 16
 NOTHING = np.empty(0)
 
 
+def _later() -> Any:
+    """Declare a field that a later stage fills."""
+    return field(default_factory=lambda: NOTHING)
+
+
 @dataclass(frozen=True, eq=False)
 class Intermediate:
     """An image on its way to a description: later fields are filled by later stages.
@@ -56,10 +61,10 @@ class Intermediate:
     mask: np.ndarray | None  # bool (h, w)
     boundary_map: np.ndarray | None = None  # float32 (h, w)
     basins: np.ndarray | None = None  # int32 (h, w), what the watershed floods, on a device
-    cells: np.ndarray = NOTHING  # int32 (h, w)
-    regions: np.ndarray = NOTHING  # int32 (C,)
+    cells: np.ndarray = _later()  # int32 (h, w)
+    regions: np.ndarray = _later()  # int32 (C,)
     graph: tuple[np.ndarray, np.ndarray, np.ndarray] = (NOTHING,) * 3
-    features: np.ndarray = NOTHING  # float32 (gh, gw, D)
+    features: np.ndarray = _later()  # float32 (gh, gw, D)
     mirrored: np.ndarray | None = None  # float32 (gh, gw, D), see `mirrored_features`
 
 
