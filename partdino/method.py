@@ -6,14 +6,13 @@ defaults suit photos of any one kind; how they were found is told in the documen
 stages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Annotated, Any
 
 from annotated_types import Interval
 
+# Not as text, as elsewhere: older pydantic would look for these names where `Options` is.
 Share = Annotated[float, Interval(ge=0, le=1)]
 NotNegative = Annotated[float, Interval(ge=0)]
 Positive = Annotated[float, Interval(gt=0)]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets everything up and runs the main job on sample photos:
+# Sets everything up and runs the main job on the sample photos, twenty birds in the public domain:
 #
 #   bash scripts/demo.sh
 #
@@ -12,21 +12,10 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$ROOT"
 
-segment() {
-    say "partdino segment $*"
-    "$VENV/bin/partdino" segment "$@"
-}
-
-say "samples: photos in data/samples"
-"$VENV_PYTHON" scripts/make_samples.py data/samples
-
-segment data/samples/animals/images --parts 6 --out demo_out/animals --overwrite
-# The cat fills its photos: there is no background to find.
-segment data/samples/cat --parts 4 --foreground none --out demo_out/cat --overwrite
+say "partdino segment data/samples/birds --parts 5 --out demo_out/birds"
+"$VENV/bin/partdino" segment data/samples/birds --parts 5 --out demo_out/birds --overwrite
 
 say "done. Look at"
-for name in animals cat; do
-    echo "   $ROOT/demo_out/$name/contact_sheet.jpg   the whole collection; a colour is a part"
-    echo "   $ROOT/demo_out/$name/overlays/           every photo with its parts"
-done
+echo "   $ROOT/demo_out/birds/contact_sheet.jpg   the whole collection; a colour is a part"
+echo "   $ROOT/demo_out/birds/overlays/           every photo with its parts"
 echo "   Your own photos: $VENV/bin/partdino segment FOLDER --parts 6 --out RESULTS"

@@ -60,7 +60,7 @@ install() {
     say "packages: installing Part-DINO and what it needs (PyTorch is large: minutes, some GB)"
     rm -f "$STAMP"
     "$VENV_PYTHON" -m pip install --quiet --disable-pip-version-check --no-input \
-        --editable "${ROOT}[test]" ||
+        --editable "${ROOT}[dev]" ||
         fail "pip could not install the packages: see its message above," \
             "check the connection to the package index and run this again"
     printf '%s\n' "$wanted" >"$STAMP"
