@@ -69,7 +69,7 @@ def smooth(
     >>> features = np.array([[0.0], [1.0], [5.0]])
     >>> edges, length = np.array([[0, 1], [1, 2]]), np.array([10, 10])
     >>> inside = np.ones(3, bool)
-    >>> smooth(features, edges, length, np.array([0.0, 9.0]), inside).ravel().round(2)
+    >>> smooth(features, edges, length, np.array([0.0, 9.0]), inside).ravel().round(1)
     array([0.7, 0.7, 5. ], dtype=float32)
     """
     count = len(features)

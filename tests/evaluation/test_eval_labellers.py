@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from partdino.describe.description import ImageDescription
+from partdino.describe.settling import settled_of
 from partdino.evaluation.datasets import MaskSample
 from partdino.evaluation.methods.fitting import fit_methods
 from partdino.evaluation.methods.labellers import PatchLabeller, PositionLabeller, box_coordinates
@@ -46,7 +47,7 @@ def fitted(tmp_path):
     store = DescriptionStore(tmp_path)
     for number in range(4):
         store.write(str(number), describe(np.roll([0, 1, 2, 1], number), seed=number)[0])
-    options = Options(parts=3, foreground="none", device="cpu")
+    options = settled_of(Options(foreground="none", device="cpu"))
     return fit_methods(("patch", "position"), [3], store, list("0123"), options, "")
 
 
