@@ -30,6 +30,16 @@ def cure(error: OSError, otherwise: str = "choose another --out") -> str:
     return "free space and go on" if error.errno in _FULL else otherwise
 
 
+def is_safe_name(name: object) -> bool:
+    """Tell whether a name that was read from a file stays inside the folder that it is used in.
+
+    Names of images are relative paths with forward slashes, without ``..``, ``.`` and empty parts.
+    """
+    if not isinstance(name, str) or "\0" in name:
+        return False
+    return all(part not in ("", ".", "..") for part in name.split("/"))
+
+
 def file_sha256(path: Path) -> str:
     """Hash a file, in bounded memory; raises `OSError`."""
     digest = hashlib.sha256()
@@ -139,6 +149,17 @@ def remove(path: Path) -> None:
         raise OutputError(reason) from error
 
 
+def recover_folder(path: Path) -> None:
+    """Put a folder back that `whole_folder` was replacing when it was killed."""
+    old = _aside(Path(os.path.abspath(path)))
+    if old.exists() and not path.exists():
+        os.rename(old, path)
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".partdino-old-{path.name}")
+
+
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
     """Yield a new folder that takes the place of `path` when the block ends without an error.
@@ -149,14 +170,17 @@ def whole_folder(path: Path) -> Iterator[Path]:
         It cannot be written.
     """
     path = Path(os.path.abspath(path))
-    new = path.with_name(f".partdino-{path.name}")
-    remove(new)  # of a run that was killed
+    new, old = path.with_name(f".partdino-{path.name}"), _aside(path)
+    for leftover in (new, old):  # of a run that was killed
+        remove(leftover)
     check_writable(new)
     try:
         new.mkdir(parents=True)
         yield new
-        remove(path)
+        if path.exists():
+            os.rename(path, old)
         os.rename(new, path)
+        shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         reason = f"cannot write {path}: {error.strerror}; {cure(error, 'choose another name')}"
         raise OutputError(reason) from error

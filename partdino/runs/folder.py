@@ -1,30 +1,44 @@
-"""The folder a run writes to: nothing overwritten silently, no half run taken for a whole one."""
+"""The folder a run writes to: nothing overwritten silently, no half run taken for a whole one.
+
+What a run makes takes the place of older results only when all of it is there: until then it lies
+in a work folder inside the output folder, and what is there already stays as it is, also as an
+input of the run. A run into an empty folder has nothing to spare and writes there at once.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from partdino.errors import OutputError
-from partdino.files import remove, write_json
+from partdino.files import is_safe_name, link, remove, write_json
+from partdino.runs.result_log import RESULTS_FILE, read_results
 from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents
+from partdino.runs.writers import CURRENT_FILE
 
 RUN_FILE = "run.json"
 MODEL_FILE = "parts.safetensors"
 CONFIG_FILE = "config.yaml"
 CURVE_NAME = "parts_curve"  # and .csv, .png, .svg
-RESULTS_FILE = "results.jsonl"
-PER_IMAGE = (RESULTS_FILE, "labels", "overlays")
+# Of each image, and the suffix that its file has after the image's name.
+PER_IMAGE = {"labels": ".png", "overlays": ".jpg"}
 PER_RUN = (
-    *(RUN_FILE, MODEL_FILE, CONFIG_FILE, "coco.json", "parts.csv", "failures.csv"),
+    *(MODEL_FILE, CONFIG_FILE, "coco.json", "parts.csv", "failures.csv"),
     *("contact_sheet.jpg", "parts_curve.csv", "parts_curve.png", "parts_curve.svg"),
 )
+OUR_FILES = (RUN_FILE, RESULTS_FILE, *PER_RUN)
 _WORK = ".partdino"
 _DROPPED = ".partdino-dropped"  # one of LEFTOVERS
 _FINGERPRINT = "fingerprint.json"
+_NEW = "new"  # in the work folder: results that are to replace others
+_MOVING = "moving"  # a mark in the work folder: the old results are gone, the new ones move in
+_WHOLE = "whole"  # a mark in the work folder: the new results are whole
+_RENEWING = "renewing"  # a mark in the work folder: some results of a finished run are made anew
 
 
 class OutputFolder:
@@ -49,6 +63,16 @@ class OutputFolder:
         self._existing = existing
         self.store = self._work / "features"
         self._check_contents()
+        if existing is not Existing.REFUSE and (self._work / _WHOLE).exists():
+            self._publish()  # where a run was killed while it did so
+        elif (self._work / _RENEWING).exists():
+            remove(self._work)  # what it was to renew is found again
+
+    @property
+    def place(self) -> Path:
+        """Where this run writes its results; known after `begin`."""
+        new = self._work / _NEW
+        return new if new.exists() else self.path
 
     def finished(self, fingerprint: dict[str, Any]) -> dict[str, Any] | None:
         """Return the `run.json` of the run to resume, if that has come to its end, else None.
@@ -65,7 +89,7 @@ class OutputFolder:
         return run
 
     def begin(self, fingerprint: dict[str, Any]) -> None:
-        """Clear what an earlier run left, all but the images' own files of one that is resumed.
+        """Make room, and keep what an unfinished run has done if that is resumed.
 
         Parameters
         ----------
@@ -75,23 +99,63 @@ class OutputFolder:
         Raises
         ------
         OutputError
-            The run to resume was another one, or old results cannot be removed.
+            The run to resume was another one, or its leftovers cannot be removed.
         """
-        begun = self._begun() if self._existing is Existing.RESUME else None
-        if begun is None:
-            remove(self.store)
-        else:
+        begun = _read_json(self._work / _FINGERPRINT)
+        if begun and self._existing is Existing.RESUME:
             check_same(self.path, begun, fingerprint)
+        else:
+            if begun and not read_run(self.path):  # an unfinished run that wrote here
+                _remove_results(self.path)
+            remove(self._work)
+            if read_run(self.path):
+                (self._work / _NEW).mkdir(parents=True)
         # Before anything else goes: whenever this is killed, the rest shows as an unfinished run.
         write_json(self._work / _FINGERPRINT, fingerprint)
-        for name in PER_RUN if begun else (*PER_RUN, *PER_IMAGE):
-            remove(self.path / name)
+        for name in PER_RUN:
+            remove(self.place / name)
+        _remove_unlisted(self.place)
         for leftover in list(self.path.rglob(LEFTOVERS)):
             remove(leftover)
 
+    def begin_to_renew(self, fingerprint: dict[str, Any]) -> None:
+        """Make room for some results of a finished run that are made anew; raises `OutputError`."""
+        self.begin(fingerprint)
+        (self._work / _RENEWING).touch()
+
+    def abandon(self) -> None:
+        """Leave older results as they were, where a run has found that it cannot have any."""
+        if self.place != self.path:
+            remove(self._work)
+
     def finish(self, run: dict[str, Any]) -> None:
         """Write `run.json`, the mark of a finished run, and drop the work folder."""
-        write_json(self.path / RUN_FILE, run)
+        write_json(self.place / RUN_FILE, run)
+        if self.place != self.path:
+            (self._work / _WHOLE).touch()
+            self._publish()
+        else:
+            self._drop()
+
+    def _publish(self) -> None:
+        """Let the new results take the place of the old ones; may be killed and called again."""
+        new, moving = self._work / _NEW, self._work / _MOVING
+        try:
+            if not moving.exists():
+                _remove_results(self.path)
+                moving.touch()
+            for file in _in_order(new):
+                target = self.path / file.relative_to(new)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(file, target)
+        except OSError as error:
+            raise OutputError(
+                f"cannot replace the results in {self.path}: {error.strerror}; the new ones are in "
+                f"{new}, and --resume goes on"
+            ) from error
+        self._drop()
+
+    def _drop(self) -> None:
         # In one step: half a work folder would pass for an unfinished run.
         dropped = self.path / _DROPPED
         os.rename(self._work, dropped)
@@ -101,7 +165,7 @@ class OutputFolder:
         names = contents(self.path)
         if not names:
             return
-        if _WORK not in names and self._begun() is None:
+        if _WORK not in names and "fingerprint" not in read_run(self.path):
             raise OutputError(f"{self.path} holds files of something else; choose another --out")
         if _WORK not in names and self._existing is Existing.REFUSE:
             raise OutputError(
@@ -113,10 +177,26 @@ class OutputFolder:
                 "to start again, or another --out"
             )
 
-    def _begun(self) -> dict[str, Any] | None:
-        """Return the fingerprint of the unfinished or finished run in the folder, if any."""
-        fingerprint = _read_json(self._work / _FINGERPRINT)
-        return fingerprint or read_run(self.path).get("fingerprint")
+
+def image_files(folder: Path, name: str) -> list[Path]:
+    """Return where an image's own files are in an output folder, there or not."""
+    return [folder / kind / f"{name}{suffix}" for kind, suffix in PER_IMAGE.items()]
+
+
+def link_image(name: str, source: Path, target: Path) -> None:
+    """Put an image's own files into a second output folder, without a copy where possible."""
+    pairs = zip(image_files(source, name), image_files(target, name), strict=True)
+    for file, second in pairs:
+        if file.is_file() and not second.exists():
+            link(file, second)
+
+
+def foreign_files(folder: Path) -> Iterator[Path]:
+    """Yield what is in an output folder and is none of a run's results."""
+    ours = {folder / name for name in OUR_FILES} | set(_listed(folder))
+    for path in folder.rglob("*"):
+        if path not in ours and not path.is_dir() and not path.name.startswith(".partdino"):
+            yield path
 
 
 def read_run(folder: Path) -> dict[str, Any]:
@@ -129,10 +209,55 @@ def is_unfinished(folder: Path) -> bool:
     return (folder / _WORK).exists()
 
 
+def clear_images(folder: Path) -> None:
+    """Remove the results of single images, and no other file; raises `OutputError`."""
+    for file in _listed(folder):
+        remove(file)
+    for kind in PER_IMAGE:
+        for path in sorted((folder / kind).rglob("*"), reverse=True):
+            if path.is_dir() and not path.is_symlink() and not any(path.iterdir()):
+                path.rmdir()
+        if (folder / kind).is_dir() and not any((folder / kind).iterdir()):
+            (folder / kind).rmdir()
+    remove(folder / RESULTS_FILE)
+
+
+def _remove_results(folder: Path) -> None:
+    """Remove the results of a run, and no other file; `run.json` first, the list of files last."""
+    for name in (RUN_FILE, *PER_RUN):
+        remove(folder / name)
+    clear_images(folder)
+
+
+def _remove_unlisted(folder: Path) -> None:
+    """Remove the files of the image that a run was killed at; raises `OutputError`."""
+    with suppress(OSError):
+        name = os.fsdecode((folder / CURRENT_FILE).read_bytes())
+        files = image_files(folder, name) if is_safe_name(name) else []
+        if not set(files) & set(_listed(folder)):
+            for file in files:
+                remove(file)
+
+
+def _listed(folder: Path) -> Iterator[Path]:
+    """Yield the files of all images that a run has listed, as far as its list can be read."""
+    results = folder / RESULTS_FILE
+    with suppress(OutputError):
+        for result in read_results(results) if results.is_file() else ():
+            yield from image_files(folder, result.name)
+
+
+def _in_order(new: Path) -> list[Path]:
+    """Return the files to move: the list of all, and the mark of a finished run, last."""
+    last = {RESULTS_FILE: 1, RUN_FILE: 2}
+    files = [path for path in sorted(new.rglob("*")) if not path.is_dir()]
+    return sorted(files, key=lambda path: last.get(path.name, 0) if path.parent == new else 0)
+
+
 def _read_json(path: Path) -> dict[str, Any]:
     """Return a JSON object; an empty one where there is none, or a file of something else."""
     try:
         document = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}

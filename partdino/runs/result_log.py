@@ -18,28 +18,38 @@ from typing import Any
 import numpy as np
 
 from partdino.errors import OutputError
-from partdino.files import file_sha256
+from partdino.files import file_sha256, is_safe_name
 from partdino.images.decode import TooLargeError, open_image
 from partdino.parts.result import PartSegmentation
-from partdino.runs.folder import RESULTS_FILE
 from partdino.runs.shard import WHOLE, Shard
-from partdino.runs.store import FeatureStore
+from partdino.runs.store import StoredImage
 
+RESULTS_FILE = "results.jsonl"
 _FORMAT = "partdino results"
 _SCHEMA = 1
 
 
-def results_head(store: FeatureStore, model_file: Path, shard: Shard) -> dict[str, Any]:
-    """Return the first line: what all results of a run depend on, and which of them are here."""
+def results_head(
+    images: Sequence[tuple[str, str | None]], model_file: Path, shard: Shard
+) -> dict[str, Any]:
+    """Return the first line: what all results of a run depend on, and which of them are here.
+
+    Parameters
+    ----------
+    images
+        Key and failure of each image of all shards.
+    model_file, shard
+        Of the run.
+    """
     keys = hashlib.sha256()
-    for image in store.images:
+    for key, failure in images:
         # What failed once may have been described since.
-        keys.update(f"{image.key} {image.failure or ''}\n".encode())
+        keys.update(f"{key} {failure or ''}\n".encode())
     return {
         "format": _FORMAT,
         "schema": _SCHEMA,
         "model_sha256": file_sha256(model_file),
-        "images": len(store.images),
+        "images": len(images),
         "images_sha256": keys.hexdigest(),
         "shard": str(shard),
     }
@@ -53,6 +63,9 @@ class Recorded:
     ----------
     name, photo
         The image's name, and the path or URL of its photo.
+    key
+        The version of the photo and of its mask, see `partdino.describe.identity.image_key`; None
+        in lists of version 0.1.
     failure
         Why it has no result, or None.
     photo_found
@@ -63,6 +76,7 @@ class Recorded:
 
     name: str
     photo: str
+    key: str | None = None
     failure: str | None = None
     photo_found: bool = True
     confidence: list[float] | None = None
@@ -70,16 +84,32 @@ class Recorded:
     foreground_found: bool | None = None
 
     @classmethod
-    def of(cls, result: PartSegmentation, photo: Path | str, photo_found: bool) -> Recorded:
+    def of(cls, result: PartSegmentation, image: StoredImage, photo_found: bool) -> Recorded:
         """Record a result."""
         return cls(
             name=result.name,
-            photo=str(photo),
+            photo=str(image.photo),
+            key=image.key,
             photo_found=photo_found,
             confidence=result.confidence.tolist(),
             typicality=result.typicality.tolist(),
             foreground_found=result.foreground_found,
         )
+
+    def check(self) -> None:
+        """Raise `ValueError` where a field is of the wrong kind, or a name leads elsewhere."""
+        if not is_safe_name(self.name):
+            raise ValueError(f"{self.name!r} is no name of an image")
+        if not isinstance(self.photo, str) or not isinstance(self.photo_found, bool):
+            raise ValueError("photo")
+        if not all(isinstance(text, str | None) for text in (self.failure, self.key)):
+            raise ValueError("failure")
+        for values in (self.confidence, self.typicality):
+            numbers = values if self.failure is None else []
+            if not isinstance(numbers, list) or not all(
+                isinstance(n, float | int) and 0 <= n <= 1 for n in numbers
+            ):
+                raise ValueError("confidence")
 
     def recall(self, out: Path) -> PartSegmentation:
         """Return the result, with the label map as it was written to an output folder.
@@ -119,6 +149,13 @@ class ResultLog:
     def __init__(self, out: Path, head: dict[str, Any]) -> None:
         self.path = out / RESULTS_FILE
         self._head = _line(head)
+
+    def is_begun(self) -> bool:
+        """Tell whether there are lines of this very run."""
+        if not self.path.exists():
+            return False
+        with self.path.open("rb") as stream:
+            return stream.readline() == self._head
 
     def begin(self) -> int:
         """Return how many images are done; 0 if the lines are missing or of another run.
@@ -183,7 +220,8 @@ def read_results(path: Path) -> Iterator[Recorded]:
         for number, line in enumerate(islice(stream, 1, None), start=2):
             try:
                 recorded = Recorded(**json.loads(line))
-            except (ValueError, TypeError) as error:
+                recorded.check()
+            except (ValueError, TypeError, RecursionError) as error:
                 raise OutputError(
                     f"{path}: line {number} is damaged; label again with --overwrite"
                 ) from error

@@ -208,11 +208,15 @@ def test_what_cannot_be_removed_is_an_error_in_one_line(
     out = tmp_path / "out"
     shutil.copytree(finished_run, out)
 
-    def deny(*args, **kwargs):
-        raise PermissionError(13, "Permission denied")
+    unlink = Path.unlink
+
+    def deny(path, **kwargs):
+        if "labels" in path.parts:
+            raise PermissionError(13, "Permission denied")
+        unlink(path, **kwargs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(shutil, "rmtree", deny)
+        patch.setattr(Path, "unlink", deny)
         result = segment(two_photos, out, "--overwrite")
     assert result.code == 2
     assert result.stderr.splitlines()[-1].startswith(f"error: cannot remove {out}{os.sep}labels")

@@ -11,19 +11,19 @@ from typing import Any, Literal
 from partdino.describe.workers import stage_workers
 from partdino.engine.pool import Pool
 from partdino.errors import OutputError, StoreError
-from partdino.files import link, whole_folder, write_json
+from partdino.files import link, recover_folder, whole_folder, write_json
 from partdino.runs.folder import (
     CONFIG_FILE,
     MODEL_FILE,
     PER_IMAGE,
-    PER_RUN,
-    RESULTS_FILE,
     RUN_FILE,
+    foreign_files,
     is_unfinished,
     read_run,
 )
+from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog
-from partdino.runs.result_log import merge_results, read_head, read_results
+from partdino.runs.result_log import RESULTS_FILE, merge_results, read_head, read_results
 from partdino.runs.resume import contents
 from partdino.runs.run_record import run_counts
 from partdino.runs.shard import WHOLE, Shard, check_complete
@@ -67,22 +67,30 @@ def merge(
         The shards are not all those of one run, one is damaged, or `out` cannot be written. What
         was in `out` stays.
     """
-    _check_out(out, overwrite)
     if out.resolve() in [shard.resolve() for shard in shards]:
         raise OutputError(f"{out} is one of the shards; choose another folder for the whole")
-    if is_store(shards[0]):
-        store = merge_stores(out, shards)
-        return len(store.images), len(store.images) - len(store.keys)
-    folders = _in_order(shards)
-    log = RunLog(reporter)
-    with stage_workers(workers) as pool:
-        images = _merge_outputs(out, folders, pool, log)
+    recover_folder(out)
+    with lock_folder(out):
+        _check_out(out, overwrite)
+        if is_store(shards[0]):
+            store = merge_stores(out, shards)
+            return len(store.images), len(store.images) - len(store.keys)
+        folders = _in_order(shards)
+        log = RunLog(reporter)
+        with stage_workers(workers) as pool:
+            images = _merge_outputs(out, folders, pool, log)
     return images, len(log.failures)
 
 
 def _check_out(out: Path, overwrite: bool) -> None:
     names = contents(out)
-    if names - {*STORE_FILES, *PER_RUN, *PER_IMAGE}:  # the whole folder is replaced
+    if not is_store(out):  # the whole folder is replaced
+        if foreign := next(foreign_files(out), None):
+            raise OutputError(
+                f"{out} holds files of something else ({foreign.relative_to(out)}); choose another "
+                "name"
+            )
+    elif names - set(STORE_FILES):
         raise OutputError(f"{out} holds files of something else; choose another name")
     if names and not overwrite:
         raise OutputError(f"{out} holds results; pass --overwrite to replace them")
@@ -124,7 +132,7 @@ def _merge_outputs(out: Path, folders: Sequence[Path], pool: Pool | None, log: R
     with whole_folder(out) as new:
         merge_results(new / RESULTS_FILE, [folder / RESULTS_FILE for folder in folders])
         for folder in folders:
-            for kind in PER_IMAGE[1:]:
+            for kind in PER_IMAGE:
                 for file in (path for path in (folder / kind).rglob("*") if path.is_file()):
                     link(file, new / file.relative_to(folder))
         for name in (MODEL_FILE, CONFIG_FILE):

@@ -16,7 +16,7 @@ from typing import Any
 from partdino.describe.description import ImageDescription
 from partdino.describe.photos import Photo
 from partdino.errors import StoreError
-from partdino.files import file_sha256, write_bytes, write_json
+from partdino.files import file_sha256, is_safe_name, write_bytes, write_json
 from partdino.images.remote import as_location
 from partdino.runs.store.columns import Arrays, from_arrays
 
@@ -122,13 +122,19 @@ def read_index(path: Path) -> list[StoredImage]:
         raise _damaged(path, error.strerror) from error
     if size != index["bytes"]:
         raise _damaged(path, f"it has {size} bytes instead of {index['bytes']}")
-    return [
-        StoredImage(
-            *(image["name"], image["key"], as_location(image["photo"]), image.get("failure")),
-            *(path, position),
-        )
-        for position, image in enumerate(index["images"])
-    ]
+    return [_stored(image, path, position) for position, image in enumerate(index["images"])]
+
+
+def _stored(image: Any, block: Path, position: int) -> StoredImage:
+    try:
+        name, key, photo = (image[field] for field in ("name", "key", "photo"))
+        failure = image.get("failure")
+        texts = (key, photo, "" if failure is None else failure)
+        if not is_safe_name(name) or not all(isinstance(text, str) for text in texts):
+            raise ValueError
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise _damaged(index_path(block), f"image {position} is none that could be") from error
+    return StoredImage(name, key, as_location(photo), failure, block, position)
 
 
 @lru_cache(maxsize=4096)
@@ -145,10 +151,12 @@ def verify(path: Path) -> None:
 def _index(path: Path) -> dict[str, Any]:
     try:
         index = json.loads(index_path(path).read_bytes())
+        if not isinstance(index["images"], list) or not isinstance(index["bytes"], int):
+            raise ValueError
         return {key: index[key] for key in ("sha256", "bytes", "images")}
     except OSError as error:
         raise _damaged(index_path(path), error.strerror) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(index_path(path), "it is not the list of a block's images") from error
 
 

@@ -39,6 +39,11 @@ class FeatureStore:
         failed = ((image.name, image.failure) for image in self.images if image.failure is not None)
         write_failures(out, failed)
 
+    @property
+    def versions(self) -> list[tuple[str, str | None]]:
+        """Key and failure of each image."""
+        return [(image.key, image.failure) for image in self.images]
+
     @cached_property
     def keys(self) -> list[str]:
         """The keys of all images that have a description."""

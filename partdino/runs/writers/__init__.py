@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,6 +30,10 @@ __all__ = [
 ]
 
 
+# Names the image whose files are being written: where a run is killed they may be in no list yet.
+CURRENT_FILE = ".partdino-current"
+
+
 class OutputWriters:
     """Every format at once.
 
@@ -41,6 +46,7 @@ class OutputWriters:
     """
 
     def __init__(self, out: Path) -> None:
+        self._current = out / CURRENT_FILE
         self._labels = LabelWriter(out)
         self._overlays = OverlayWriter(out)
         self._coco = CocoWriter(out)
@@ -63,10 +69,15 @@ class OutputWriters:
         OutputError
             Something cannot be written.
         """
+        self.keep(result, photo)
+        self.recall(result, lambda: photo)
+
+    def keep(self, result: PartSegmentation, photo: np.ndarray | None) -> None:
+        """Write the image's own files alone; parameters and errors as of `add`."""
+        self._current.write_bytes(os.fsencode(result.name))
         self._labels.add(result)
         if photo is not None:
             self._overlays.add(result, photo)
-        self.recall(result, lambda: photo)
 
     def recall(self, result: PartSegmentation, photo: Callable[[], np.ndarray | None]) -> None:
         """Take a result whose own files are there; the photo is read only if it is needed."""
@@ -78,3 +89,4 @@ class OutputWriters:
         """Finish the files that cover the run; raises `OutputError`."""
         for writer in (self._coco, self._table, self._sheet):
             writer.close()
+        self._current.unlink(missing_ok=True)

@@ -1,0 +1,190 @@
+"""--overwrite loses neither its inputs nor the old results; --resume sees what has changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from segment_runs import failures, label_bytes
+
+from partdino.runs.steps import describe as describe_step
+
+
+class Killed(BaseException):
+    """The end of the process, at a moment of the test's choice."""
+
+
+@pytest.fixture
+def photos(photo_folder, tmp_path) -> Path:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for index in (0, 1):
+        shutil.copy(photo_folder / f"animal_{index:04d}.jpg", folder / f"{index}.jpg")
+    return folder
+
+
+@pytest.fixture
+def out(finished_run, tmp_path) -> Path:
+    """A finished run of eight photos."""
+    shutil.copytree(finished_run, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    """Return all files of a folder but those of a run under way."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and ".partdino" not in str(path.relative_to(folder))
+    }
+
+
+def killed_in(monkeypatch, place, name: str, at: int = 0):
+    """Let a function end the process at its n-th call."""
+    real, calls = getattr(place, name), []
+
+    def instead(*args, **kwargs):
+        calls.append(1)
+        if len(calls) > at:
+            raise Killed
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(place, name, instead)
+    return calls
+
+
+def test_a_model_inside_the_output_is_read_and_not_lost(segment, photos, out, monkeypatch):
+    model, before = out / "parts.safetensors", snapshot(out)
+    with monkeypatch.context() as patch:
+        killed_in(patch, describe_step, "describe_images")
+        with pytest.raises(Killed):
+            segment(photos, out, "--overwrite", "--model", model)
+    assert snapshot(out) == before
+    assert segment(photos, out, "--resume", "--model", model).code == 0
+    assert sorted(label_bytes(out)) == ["0.jpg", "1.jpg"]
+    assert model.read_bytes() == before["parts.safetensors"]
+
+
+def test_masks_inside_the_output_are_read_and_not_lost(segment, photo_folder, out, monkeypatch):
+    before = snapshot(out)
+    masks = {"masks": out / "labels", "foreground": "masks"}
+    with monkeypatch.context() as patch:
+        killed_in(patch, describe_step, "describe_images")
+        with pytest.raises(Killed):
+            segment(photo_folder, out, "--overwrite", **masks)
+    assert snapshot(out) == before
+    assert segment(photo_folder, out, "--resume", **masks).code == 0
+    assert len(label_bytes(out)) == 8
+
+
+def test_files_that_are_not_ours_stay(segment, photos, out):
+    for name in ("labels/notes.txt", "overlays/mine/deep.jpg", "labels/other.png", "diary.txt"):
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text("mine")
+    assert segment(photos, out, "--overwrite").code == 0
+    for name in ("labels/notes.txt", "overlays/mine/deep.jpg", "labels/other.png", "diary.txt"):
+        assert (out / name).read_text() == "mine"
+    assert {p.name for p in (out / "labels").glob("*.jpg.png")} == {"0.jpg.png", "1.jpg.png"}
+
+
+@pytest.mark.parametrize("content", ["no image", ""])
+def test_a_hopeless_run_replaces_nothing(segment, out, tmp_path, content):
+    before = snapshot(out)
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "a.jpg").write_text(content)
+    result = segment(tmp_path / "bad", out, "--overwrite")
+    assert result.code == 2 and "none of the 1 images could be read" in result.stderr
+    assert snapshot(out) == before and not (out / ".partdino").exists()
+    Image.fromarray(np.full((64, 64, 3), 90, np.uint8)).save(tmp_path / "bad" / "a.jpg")
+    result = segment(tmp_path / "bad", out, "--overwrite", foreground="auto")
+    assert result.code == 2 and "no foreground" in result.stderr
+    assert snapshot(out) == before and not (out / ".partdino").exists()
+
+
+@pytest.mark.parametrize("function", ["replace", "rename", "unlink"])
+def test_killed_at_any_moment_old_or_new_results_are_whole(
+    segment, photos, finished_run, tmp_path, monkeypatch, function
+):
+    assert segment(photos, tmp_path / "fresh").code == 0
+    old, new = snapshot(finished_run), snapshot(tmp_path / "fresh")
+    unlike = ("run.json", "results.jsonl")
+    for at in range(0, 400, 7):
+        out = tmp_path / f"{function}-{at}"
+        shutil.copytree(finished_run, out)
+        with monkeypatch.context() as patch:
+            calls = killed_in(patch, os, function, at)
+            with suppress(Killed):
+                segment(photos, out, "--overwrite")
+        unfinished = (out / ".partdino").exists()
+        found = snapshot(out)
+        if unfinished and not (out / ".partdino" / "whole").exists():
+            assert found == old
+        begun = unfinished or found.keys() == new.keys()
+        assert segment(photos, out, "--resume" if begun else "--overwrite").code == 0
+        found = snapshot(out)
+        assert found.keys() == new.keys()
+        assert all(found[name] == new[name] for name in found if name not in unlike)
+        shutil.rmtree(out)
+        if len(calls) <= at:
+            break
+    else:
+        pytest.fail("the run is longer than the test")
+
+
+def test_resume_of_a_finished_run_redoes_what_has_changed(segment, photo_folder, photos, tmp_path):
+    out = tmp_path / "out"
+    good = (photos / "1.jpg").read_bytes()
+    shutil.copy(photo_folder / "animal_0002.jpg", photos / "2.jpg")
+    (photos / "1.jpg").write_text("no image")
+    assert segment(photos, out).code == 1
+    model, before = (out / "parts.safetensors").read_bytes(), label_bytes(out)
+    (photos / "1.jpg").write_bytes(good)
+    shutil.copy(photo_folder / "animal_0003.jpg", photos / "0.jpg")
+    result = segment(photos, out, "--resume")
+    assert result.code == 0, result.stderr
+    assert "1 images have changed and 1 had failed" in result.stderr
+    assert (out / "parts.safetensors").read_bytes() == model and failures(out) == {}
+    after = label_bytes(out)
+    assert after["2.jpg"] == before["2.jpg"] and after["0.jpg"] != before["0.jpg"]
+    assert sorted(after) == ["0.jpg", "1.jpg", "2.jpg"]
+    # As a run with this model labels the same photos.
+    assert segment(photos, tmp_path / "again", "--model", out / "parts.safetensors").code == 0
+    for name in ("parts.csv", "coco.json", "results.jsonl", "contact_sheet.jpg"):
+        assert (out / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+    assert label_bytes(tmp_path / "again") == after
+    assert "nothing is left to do" in segment(photos, out, "--resume").stderr
+
+
+def test_a_renewal_that_is_killed_begins_again(
+    segment, photo_folder, photos, tmp_path, monkeypatch
+):
+    out = tmp_path / "out"
+    assert segment(photos, out).code == 0
+    before = snapshot(out)
+    shutil.copy(photo_folder / "animal_0003.jpg", photos / "0.jpg")
+    with monkeypatch.context() as patch:
+        killed_in(patch, describe_step, "describe_images")
+        with pytest.raises(Killed):
+            segment(photos, out, "--resume")
+    assert snapshot(out) == before
+    result = segment(photos, out, "--resume")
+    assert result.code == 0 and "1 images have changed" in result.stderr
+    assert (out / "parts.safetensors").read_bytes() == before["parts.safetensors"]
+
+
+def test_a_finished_run_of_version_0_1_is_left_alone(segment, photos, tmp_path):
+    out = tmp_path / "out"
+    assert segment(photos, out).code == 0
+    lines = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
+    for line in lines[1:]:
+        del line["key"]
+    (out / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    result = segment(photos, out, "--resume")
+    assert result.code == 0 and "cannot be told" in result.stderr
+    assert "nothing is left to do" in result.stderr
