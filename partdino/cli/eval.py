@@ -47,6 +47,12 @@ def _command(benchmark: Benchmark) -> Callable[..., None]:
                 ".npy, mirroring the images; 0 is background. Method options are then unused."
             ),
         ] = None,
+        partial: Annotated[
+            bool,
+            typer.Option(
+                "--partial", help="With --labels: score the images that have a label map."
+            ),
+        ] = False,
         cache: Annotated[
             Path | None,
             typer.Option(help="Folder of features kept between runs; may be deleted at any time."),
@@ -61,7 +67,9 @@ def _command(benchmark: Benchmark) -> Callable[..., None]:
             bool, typer.Option("--json", help="Print results.json on stdout, not the table.")
         ] = False,
     ) -> None:
-        document = _evaluate(benchmark, root, given, out, labels, cache, overwrite, Reporter(quiet))
+        document = _evaluate(
+            benchmark, root, given, out, labels, partial, cache, overwrite, Reporter(quiet)
+        )
         if as_json:
             print_json(document)
         else:
@@ -108,6 +116,7 @@ def _evaluate(
     given: dict[str, Any],
     out: Path | None,
     labels: Path | None,
+    partial: bool,
     cache: Path | None,
     overwrite: bool,
     reporter: Reporter,
@@ -123,7 +132,7 @@ def _evaluate(
         reporter.warn(f"--labels scores what is there: {', '.join(named)} not used")
     if out is not None:
         check_free(out, RESULTS_FILE, overwrite)
-    document = evaluate(benchmark, root, options, method, reporter, labels, cache)
+    document = evaluate(benchmark, root, options, method, reporter, labels, cache, partial)
     if out is not None:
         write_results(out, document)
         reporter.say(f"Results: {out / 'results.md'}")

@@ -44,6 +44,7 @@ def evaluate(
     reporter: Reporter,
     labels: Path | None = None,
     cache: Path | None = None,
+    partial: bool = False,
 ) -> dict[str, Any]:
     """Score methods, or label maps made by any tool, on a benchmark.
 
@@ -61,6 +62,8 @@ def evaluate(
         Score the label maps in this folder (see `LabelFolder`); the methods are then left out.
     cache
         Where descriptions are kept between runs; None is a folder of the user's cache.
+    partial
+        With `labels`: score the images that have a label map, and mark the results.
 
     Returns
     -------
@@ -83,7 +86,7 @@ def evaluate(
     if labels is None:
         scores, configuration = _score_methods(run, method, cache or default_folder())
     else:
-        scores, configuration = _score_labels(run, labels), {"labels": str(labels)}
+        run, scores, configuration = _score_labels(run, labels, partial)
     if not any(scores.values()):
         reason = next(iter(run.log.failures.items()), ("no image", "nothing to score"))
         raise InputError(f"no image could be scored; the first: {': '.join(reason)}")
@@ -91,11 +94,27 @@ def evaluate(
     return results_document(run, scores, configuration)
 
 
-def _score_labels(run: EvalRun, labels: Path) -> dict[Variant, dict[str, float]]:
-    folder = LabelFolder(labels, [*run.splits["regression"], *run.splits["score"]])
+def _score_labels(
+    run: EvalRun, labels: Path, partial: bool
+) -> tuple[EvalRun, dict[Variant, dict[str, float]], dict[str, Any]]:
+    """Return the run of the images that have a label map, their scores, and what they are of."""
+    wanted = [*run.splits["regression"], *run.splits["score"]]
+    folder = LabelFolder(labels, wanted, partial)
+    configuration: dict[str, Any] = {"labels": str(labels)}
+    if folder.missing:
+        of = len({sample.path for sample in wanted})
+        line = (
+            f"partial: label maps of {of - len(folder.missing)} of {of} images; "
+            "not comparable with scores of all"
+        )
+        run.log.reporter.warn(line)
+        configuration["partial"] = {"scored": of - len(folder.missing), "images": of}
+        identity = replace(run.dataset, notes=(*run.dataset.notes, line))
+        splits = {name: [s for s in each if s in folder] for name, each in run.splits.items()}
+        run = replace(run, dataset=identity, splits=splits)
     anything = Variant("labels", None, None)
     scores = _score(run, lambda sample: [(anything, folder(sample))])
-    return {Variant("labels", folder.num_parts, None): scores.get(anything, {})}
+    return run, {Variant("labels", folder.num_parts, None): scores.get(anything, {})}, configuration
 
 
 def _score_methods(

@@ -92,7 +92,7 @@ def read_image(
         raise ImageError(path, _explain(error)) from error
     orientation = decoded.orientation if upright else 1
     size = decoded.size[::-1] if orientation in (5, 6, 7, 8) else decoded.size
-    return LoadedImage(np.ascontiguousarray(_orient(pixels, orientation)), size)
+    return LoadedImage(np.ascontiguousarray(orient(pixels, orientation)), size)
 
 
 def _open(path: Path | str) -> BinaryIO:
@@ -189,15 +189,15 @@ def _reduce_by_strips(decoded: Decoded, factor: int) -> np.ndarray:
     return reduced
 
 
-def _orient(pixels: np.ndarray, orientation: int) -> np.ndarray:
-    """Undo an EXIF orientation; unknown values leave the pixels as they are."""
+def orient(pixels: np.ndarray, orientation: int) -> np.ndarray:
+    """Undo an EXIF orientation of an (H, W, ...) array; unknown values leave it as it is."""
     turns = {
         2: lambda array: array[:, ::-1],
         3: lambda array: array[::-1, ::-1],
         4: lambda array: array[::-1],
-        5: lambda array: array.transpose(1, 0, 2),
+        5: lambda array: array.swapaxes(0, 1),
         6: lambda array: np.rot90(array, -1),
-        7: lambda array: np.rot90(array.transpose(1, 0, 2), 2),
+        7: lambda array: np.rot90(array.swapaxes(0, 1), 2),
         8: lambda array: np.rot90(array, 1),
     }
     return turns[orientation](pixels) if orientation in turns else pixels

@@ -62,12 +62,16 @@ class MaskSample:
         Height and width that the annotations are in.
     draw
         Returns the ground truth: uint8 or uint16 (H, W), 0 = background, 1..P = parts.
+    upright
+        Whether the annotations are in the frame that the photo's EXIF orientation makes, rather
+        than that of the stored pixels.
     """
 
     name: str
     path: Path
     size: tuple[int, int]
     draw: Callable[[], np.ndarray]
+    upright: bool = False
 
     def label_map(self) -> np.ndarray:
         """Draw the ground truth at the annotations' size: (H, W), 0 = background, 1..P = parts."""

@@ -14,6 +14,8 @@ from pycocotools import mask as coco_mask
 
 from partdino.errors import DatasetError
 from partdino.evaluation.datasets.base import MaskSample
+from partdino.evaluation.datasets.frame import annotated_upright
+from partdino.files import is_safe_name
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,10 @@ class CocoImage:
     size: tuple[int, int]
 
 
-def read_coco(path: Path, cure: str) -> CocoFile:
+def read_coco(path: Path, cure: str, to_the_letter: bool = True) -> CocoFile:
     """Read an annotation file.
 
-    Annotations with area 0 or ``iscrowd`` 1 are skipped; images without any other are left out.
+    Annotations with area 0 are skipped; images without any other are left out.
 
     Parameters
     ----------
@@ -59,6 +61,12 @@ def read_coco(path: Path, cure: str) -> CocoFile:
         The json file.
     cure
         What to do about a bad file, for the error.
+    to_the_letter
+        Read the file as the protocol of PartImageNet does: annotations with ``iscrowd`` 1 are
+        skipped, and a polygon of four numbers means the box. Else as annotation tools write it:
+        they set ``iscrowd`` for every mask of a brush, and leave slivers of two points beside good
+        polygons, so that both are a part as any other, and the box stands in only where an
+        annotation has polygons, but none of three corners.
 
     Raises
     ------
@@ -67,22 +75,25 @@ def read_coco(path: Path, cure: str) -> CocoFile:
     """
     try:
         document = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DatasetError(f"{path}: cannot be read as json; {cure}") from error
     try:
-        categories = dict(sorted((entry["id"], entry["name"]) for entry in document["categories"]))
-        annotations = _annotations_by_image(document["annotations"])
+        categories = _categories(document["categories"])
+        annotations = _annotations_by_image(document["annotations"], to_the_letter)
         images = [_image(entry) for entry in document["images"] if entry["id"] in annotations]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        drawn = {entry["category_id"] for entries in annotations.values() for entry in entries}
+        unknown = [category for category in drawn if category not in categories]
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DatasetError(f"{path}: not COCO annotations, {error!r}; {cure}") from error
-    drawn = {entry["category_id"] for entries in annotations.values() for entry in entries}
-    if not drawn <= categories.keys():
-        unknown = min(drawn - categories.keys())
-        raise DatasetError(f"{path}: category {unknown} is not among its categories; {cure}")
+    if unknown:
+        first = min(map(str, unknown))
+        raise DatasetError(f"{path}: category {first:.40} is not among its categories; {cure}")
     return CocoFile(path, categories, images, annotations)
 
 
-def coco_samples(file: CocoFile, root: Path, split: str) -> tuple[list[MaskSample], int]:
+def coco_samples(
+    file: CocoFile, root: Path, split: str, to_the_letter: bool = True
+) -> tuple[list[MaskSample], int]:
     """Return the samples of an annotation file whose images are there, and how many are not.
 
     Images lie below ``images/SPLIT``, ``SPLIT`` or ``images``, under their ``file_name``, flat, or
@@ -96,6 +107,9 @@ def coco_samples(file: CocoFile, root: Path, split: str) -> tuple[list[MaskSampl
         Root of the data set.
     split
         Name of the folder of images.
+    to_the_letter
+        Take the annotations to be of the stored pixels. Else the frame, stored or upright, is the
+        one whose size is that of the annotations.
     """
     folders = [
         folder for name in (f"images/{split}", split, "images") if (folder := root / name).is_dir()
@@ -108,7 +122,8 @@ def coco_samples(file: CocoFile, root: Path, split: str) -> tuple[list[MaskSampl
             name = path.relative_to(root).as_posix().removeprefix("images/")
             entries = file.annotations[image.id]
             draw = partial(draw_ground_truth, entries, image.size, order, f"{file.path}: {name}")
-            samples.append(MaskSample(name, path, image.size, draw))
+            upright = not to_the_letter and annotated_upright(path, image.size)[0]
+            samples.append(MaskSample(name, path, image.size, draw, upright))
     return samples, len(file.images) - len(samples)
 
 
@@ -156,25 +171,50 @@ def draw_ground_truth(
     return ground_truth
 
 
-def _annotations_by_image(entries: Iterable[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
+def _categories(entries: Iterable[dict[str, Any]]) -> dict[int, str]:
+    categories = {entry["id"]: entry["name"] for entry in entries}
+    if not all(isinstance(i, int) and isinstance(n, str) for i, n in categories.items()):
+        raise ValueError("a category without a whole number and a name")
+    return dict(sorted(categories.items()))
+
+
+def _annotations_by_image(
+    entries: Iterable[dict[str, Any]], to_the_letter: bool
+) -> dict[int, list[dict[str, Any]]]:
     by_image: dict[int, list[dict[str, Any]]] = {}
     for entry in entries:
-        if entry.get("area") == 0 or entry.get("iscrowd") == 1:
+        if entry.get("area") == 0 or (to_the_letter and entry.get("iscrowd") == 1):
             continue
         kept = {key: entry.get(key) for key in ("category_id", "segmentation", "bbox")}
+        if not to_the_letter and isinstance(kept["segmentation"], list):
+            kept["segmentation"] = _without_slivers(kept["segmentation"])
         by_image.setdefault(entry["image_id"], []).append(kept)
     return by_image
 
 
+def _without_slivers(polygons: list[Any]) -> list[Any]:
+    """Leave out polygons of fewer than three corners, unless there is nothing else."""
+    corners = [p for p in polygons if not isinstance(p, list) or len(p) >= 6]
+    return corners or ([[0.0] * 4] if polygons else [])  # of which `_polygon` makes the box
+
+
 def _image(entry: dict[str, Any]) -> CocoImage:
     file_name = entry["file_name"].replace("\\", "/")
-    return CocoImage(entry["id"], file_name, (int(entry["height"]), int(entry["width"])))
+    height, width = int(entry["height"]), int(entry["width"])
+    if height < 1 or width < 1:
+        raise ValueError(f"{file_name} of {width} x {height} pixels")
+    return CocoImage(entry["id"], file_name, (height, width))
+
+
+def is_open(sample: MaskSample) -> bool:
+    """Tell whether the size of a sample leaves open which way up it is annotated."""
+    return annotated_upright(sample.path, sample.size)[1]
 
 
 def _find_image(folders: Sequence[Path], file_name: str) -> Path | None:
     base = PurePosixPath(file_name).name
     names = (file_name, base, f"{base.rpartition('_')[0]}/{base}")
-    candidates = (folder / name for folder in folders for name in names)
+    candidates = (folder / name for folder in folders for name in names if is_safe_name(name))
     return next((path for path in candidates if path.is_file()), None)
 
 
@@ -193,7 +233,11 @@ def _mask(annotation: Mapping[str, Any], size: tuple[int, int], where: str) -> n
             runs = coco_mask.frPyObjects(segmentation, *size)
         else:
             runs = segmentation
+        if tuple(runs["size"]) != size:
+            raise DatasetError(f"{where}: a mask of {runs['size']} for an image of {size}")
         mask = coco_mask.decode(runs)
+    except DatasetError:
+        raise
     except Exception as error:  # pycocotools raises bare Exception, TypeError, ValueError, ...
         raise DatasetError(f"{where}: a segmentation is neither polygons nor a mask") from error
     if mask.shape != size:

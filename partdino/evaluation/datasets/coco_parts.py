@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +15,7 @@ from partdino.evaluation.datasets.base import (
     digest,
     refuse_empty,
 )
-from partdino.evaluation.datasets.coco import coco_samples, read_coco
+from partdino.evaluation.datasets.coco import coco_samples, is_open, read_coco
 
 _CURE = "lay it out as annotations/{train,test}.json and images/{train,test} (data/README.md)"
 _SPLITS = {"fit": "train", "score": "test"}
@@ -43,12 +44,16 @@ class CocoParts:
     def __init__(self, root: Path, name: str | None = None) -> None:
         root = Path(root)
         paths = _annotation_files(root)
-        files = {split: read_coco(path, _CURE) for split, path in paths.items()}
+        files = {
+            split: read_coco(path, _CURE, to_the_letter=False) for split, path in paths.items()
+        }
         self.part_names = tuple(files[next(reversed(files))].categories.values())
         self._samples: dict[str, list[MaskSample]] = {}
         missing = 0
         for split, file in files.items():
-            self._samples[split], absent = coco_samples(file, root, _SPLITS[split])
+            self._samples[split], absent = coco_samples(
+                file, root, _SPLITS[split], to_the_letter=False
+            )
             missing += absent
         refuse_empty(root, sum(map(len, self._samples.values())), _CURE)
         notes: tuple[str, ...] = ()
@@ -56,6 +61,11 @@ class CocoParts:
             (only,) = self._samples.values()
             self._samples = {"fit": only, "score": only}
             notes = ("one split only: parts are fitted on the scored images",)
+        if number := sum(map(is_open, chain(*self._samples.values()))):
+            notes += (
+                f"{number} photos have an EXIF orientation that leaves their size as it is: their "
+                "annotations are taken to be upright, as most tools show them",
+            )
         counts = {split: len(samples) for split, samples in self._samples.items()}
         self.identity = DatasetIdentity(
             name or root.resolve().name, counts, {}, missing, digest([*paths.values()]), notes

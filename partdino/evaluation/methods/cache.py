@@ -22,7 +22,7 @@ from partdino.describe.identity import (
 )
 from partdino.describe.weights.cache import cache_folder
 from partdino.errors import OutputError
-from partdino.evaluation.datasets import Sample
+from partdino.evaluation.datasets import MaskSample, Sample
 from partdino.files import file_version, write_json
 from partdino.options import SettledOptions
 from partdino.runs.store import DescriptionStore
@@ -70,7 +70,8 @@ def cache_settings(
 
 def sample_key(sample: Sample) -> str:
     """Name a version of a sample's image file."""
-    return image_key(sample.name, file_version(sample.path))
+    frame = " upright" if isinstance(sample, MaskSample) and sample.upright else ""
+    return image_key(sample.name, file_version(sample.path) + frame)
 
 
 def open_cache(folder: Path, title: str, settings: Mapping[str, Any]) -> DescriptionStore:

@@ -24,13 +24,14 @@ def as_source(sample: Sample, masked: bool) -> Source:
     if masked:
         assert isinstance(sample, MaskSample)
         mask = sample.draw
-    return Source(sample.name, partial(read_square, sample.path), mask)
+    upright = isinstance(sample, MaskSample) and sample.upright
+    return Source(sample.name, partial(read_square, sample.path, upright=upright), mask)
 
 
-def read_square(path: Path, max_pixels: int) -> LoadedImage:
+def read_square(path: Path, max_pixels: int, upright: bool = False) -> LoadedImage:
     """Read an image to be taken as a square: resized, not cropped, as the protocols say.
 
-    Annotations refer to the pixels as stored, whatever their EXIF orientation.
+    Annotations refer to the pixels as stored, whatever their EXIF orientation, if not `upright`.
     """
-    stored = read_image(path, max_pixels, upright=False)
+    stored = read_image(path, max_pixels, upright=upright)
     return LoadedImage(stored.pixels, (max(stored.size),) * 2)

@@ -8,10 +8,13 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from partdino.errors import InputError
-from partdino.evaluation.datasets import Sample
+from partdino.evaluation.datasets import MaskSample, Sample
+from partdino.evaluation.datasets.frame import TURNED, stored_frame
 from partdino.images.decode import TooLargeError, open_image
+from partdino.images.read import orient
 
 _MAX_PARTS = 255
+_ASPECT = 0.04  # logarithm of the ratio of two aspects that are told apart
 _CHANNEL_MODES = ("1", "P", "L", "I", "I;16", "I;16B", "I;16L")
 
 
@@ -27,11 +30,15 @@ class LabelFolder:
         Where the label maps are.
     samples
         The images that will be scored.
+    partial
+        Whether images without a label map are left out, rather than refused.
 
     Attributes
     ----------
     num_parts
         The highest label read so far.
+    missing
+        The names of the images that are left out.
 
     Raises
     ------
@@ -39,15 +46,15 @@ class LabelFolder:
         An image has no label map, or two images would read the same one.
     """
 
-    def __init__(self, folder: Path, samples: Sequence[Sample]) -> None:
+    def __init__(self, folder: Path, samples: Sequence[Sample], partial: bool = False) -> None:
         self.num_parts = 0
         self._files: dict[Path, Path] = {}
         owners: dict[Path, Path] = {}
-        missing = []
+        self.missing: list[str] = []
         for path, name in {sample.path: sample.name for sample in samples}.items():
             file = next((file for file in _candidates(folder, path, name) if file.is_file()), None)
             if file is None:
-                missing.append(name)
+                self.missing.append(name)
             elif file in owners:
                 raise InputError(
                     f"{file}: is the label map of both {owners[file]} and {path}; "
@@ -56,17 +63,22 @@ class LabelFolder:
             else:
                 owners[file] = path
                 self._files[path] = file
-        if missing:
-            first = PurePath(missing[0])
+        if self.missing and not (partial and owners):
+            first = PurePath(self.missing[0])
             raise InputError(
-                f"{folder}: no label map for {len(missing)} of {len(missing) + len(owners)} "
-                f"images, the first {missing[0]}; write it as "
-                f"{first.with_suffix('.png')}, {first.name}.png or .npy"
+                f"{folder}: no label map for {len(self.missing)} of "
+                f"{len(self.missing) + len(owners)} images, the first {first}; write it as "
+                f"{first.with_suffix('.png')}, {first.name}.png or .npy, or score those that are "
+                "there with --partial"
             )
+
+    def __contains__(self, sample: Sample) -> bool:
+        return sample.path in self._files
 
     def __call__(self, sample: Sample) -> tuple[np.ndarray, None]:
         """Return the label map with background of an image; there is none without background."""
-        labels = read_label_map(self._files[sample.path])
+        file = self._files[sample.path]
+        labels = _in_frame(read_label_map(file), sample, file)
         self.num_parts = max(self.num_parts, int(labels.max()))
         return labels, None
 
@@ -98,6 +110,32 @@ def read_label_map(path: Path) -> np.ndarray:
             f"0 is background and 1 to {_MAX_PARTS} are parts"
         )
     return values.astype(np.uint8)
+
+
+def _in_frame(labels: np.ndarray, sample: Sample, file: Path) -> np.ndarray:
+    """Turn a label map to the frame of the annotations, if it is of the photo's other frame.
+
+    Raises
+    ------
+    InputError
+        It is of transposed aspect, and the photo has no EXIF orientation that could say why.
+    """
+    if not isinstance(sample, MaskSample) or not _is_transposed(labels.shape, sample.size):
+        return labels
+    _, orientation = stored_frame(sample.path)
+    if orientation not in TURNED:
+        raise InputError(
+            f"{file}: {labels.shape[1]} x {labels.shape[0]} for annotations of {sample.size[1]} x "
+            f"{sample.size[0]}: it lies on its side; write it as the photo is stored"
+        )
+    # 6 and 8 undo each other, 5 and 7 themselves.
+    back = {6: 8, 8: 6}.get(orientation, orientation)
+    return orient(labels, orientation if sample.upright else back)
+
+
+def _is_transposed(size: tuple[int, ...], other: tuple[int, int]) -> bool:
+    ratio, expected = np.log(size[0] / size[1]), np.log(other[0] / other[1])
+    return abs(expected) > _ASPECT and abs(ratio + expected) < _ASPECT / 2
 
 
 def resize_nearest(labels: np.ndarray, size: tuple[int, int]) -> np.ndarray:

@@ -1,0 +1,182 @@
+"""COCO files as annotation tools write them: brush masks, slivers, photos that EXIF turns."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from pycocotools import mask as coco_mask
+
+from partdino.errors import DatasetError, InputError
+from partdino.evaluation.datasets import CocoParts, PartImageNetSeg
+from partdino.evaluation.methods.sources import as_source
+from partdino.evaluation.scoring.label_maps import LabelFolder
+
+HEIGHT, WIDTH = 30, 40
+FUZZ = int(os.environ.get("PARTDINO_FUZZ", "100"))
+
+
+def write(root: Path, annotations: list[dict], size=(HEIGHT, WIDTH), orientation=1, **image):
+    """Write a data set of one photo; return its only sample."""
+    (root / "annotations").mkdir(parents=True, exist_ok=True)
+    (root / "images" / "test").mkdir(parents=True, exist_ok=True)
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    stored = size[::-1] if orientation > 4 else size
+    pixels = np.zeros((*stored, 3), np.uint8)
+    pixels[:4, :4] = 255  # the stored corner
+    Image.fromarray(pixels).save(root / "images" / "test" / "a.png", exif=exif)
+    entry = {"id": 1, "file_name": "a.png", "height": size[0], "width": size[1], **image}
+    document = {
+        "categories": [{"id": 1, "name": "head"}, {"id": 2, "name": "body"}],
+        "images": [entry],
+        "annotations": [{"id": n, "image_id": 1, **a} for n, a in enumerate(annotations)],
+    }
+    (root / "annotations" / "test.json").write_text(json.dumps(document))
+    return CocoParts(root).samples("score")[0]
+
+
+def square(left: int, top: int, side: int) -> list[int]:
+    right, bottom = left + side, top + side
+    return [left, top, right, top, right, bottom, left, bottom]
+
+
+def brush(left: int, top: int, side: int, compressed: bool) -> dict:
+    mask = np.zeros((HEIGHT, WIDTH), np.uint8, order="F")
+    mask[top : top + side, left : left + side] = 1
+    runs = coco_mask.encode(mask)
+    if compressed:
+        return {"size": [HEIGHT, WIDTH], "counts": runs["counts"].decode()}
+    flat = mask.ravel(order="F")
+    edges = np.flatnonzero(np.diff(flat, prepend=0, append=flat[-1]))
+    return {"size": [HEIGHT, WIDTH], "counts": np.diff([0, *edges, flat.size]).tolist()}
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_a_brush_mask_is_a_part(tmp_path, compressed):
+    head = {"category_id": 1, "segmentation": brush(2, 2, 8, compressed), "iscrowd": 1}
+    body = {"category_id": 2, "segmentation": [square(20, 10, 10)], "iscrowd": 0}
+    truth = write(tmp_path, [head, body]).draw()
+    assert (truth == 1).sum() == 64 and (truth == 2).sum() == 100
+
+
+def test_partimagenet_skips_crowds_to_the_letter(tmp_path):
+    head = {"category_id": 1, "segmentation": brush(2, 2, 8, True), "iscrowd": 1}
+    body = {"category_id": 2, "segmentation": [square(20, 10, 10)], "iscrowd": 0}
+    write(tmp_path, [head, body])
+    text = (tmp_path / "annotations" / "test.json").read_text()
+    (tmp_path / "annotations" / "train.json").write_text(text)
+    truth = PartImageNetSeg(tmp_path).samples("score")[0].draw()
+    assert set(np.unique(truth)) == {0, 2}
+
+
+@pytest.mark.parametrize("sliver", [[5, 5, 6, 6], [5, 5], [], [5, 5, 5, 5]])
+@pytest.mark.parametrize("first", [True, False])
+def test_slivers_beside_good_polygons_draw_nothing(tmp_path, sliver, first):
+    good = square(10, 10, 8)
+    polygons = [sliver, good] if first else [good, sliver]
+    annotation = {"category_id": 1, "segmentation": polygons, "bbox": [0, 0, 40, 30]}
+    assert (write(tmp_path, [annotation]).draw() == 1).sum() == 64
+
+
+def test_the_box_stands_in_for_slivers_alone(tmp_path):
+    annotation = {"category_id": 1, "segmentation": [[5, 5, 6, 6], [7, 7]], "bbox": [3, 4, 10, 6]}
+    truth = write(tmp_path, [annotation]).draw()
+    assert (truth[4:10, 3:13] == 1).all() and truth.sum() == 60
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("frame", ["stored", "upright"])
+def test_the_frame_is_that_of_the_annotations(tmp_path, orientation, frame):
+    size = (HEIGHT, WIDTH)
+    sample = write(tmp_path, [{"category_id": 1, "segmentation": [square(2, 2, 8)]}], size)
+    if orientation > 1:
+        sample = write(
+            tmp_path, [{"category_id": 1, "segmentation": [square(2, 2, 8)]}], size, orientation
+        )
+    if frame == "stored" and orientation > 4:  # the file says what is stored
+        document = json.loads((tmp_path / "annotations" / "test.json").read_text())
+        document["images"][0].update(height=size[1], width=size[0])
+        (tmp_path / "annotations" / "test.json").write_text(json.dumps(document))
+        sample = CocoParts(tmp_path).samples("score")[0]
+    loaded = as_source(sample, masked=False).load(10_000)
+    assert loaded.pixels.shape[:2] == sample.size
+    assert sample.upright == (orientation > 1 and not (frame == "stored" and orientation > 4))
+    warned = any("EXIF" in line for line in CocoParts(tmp_path).identity.warnings)
+    assert warned == (orientation in (2, 3, 4))
+
+
+@pytest.mark.parametrize("orientation", [5, 6, 7, 8])
+@pytest.mark.parametrize("upright", [True, False])
+def test_label_maps_of_the_other_frame_are_turned(tmp_path, orientation, upright):
+    sample = write(
+        tmp_path, [{"category_id": 1, "segmentation": [square(2, 2, 8)]}], orientation=orientation
+    )
+    if not upright:
+        document = json.loads((tmp_path / "annotations" / "test.json").read_text())
+        document["images"][0].update(height=WIDTH, width=HEIGHT)
+        (tmp_path / "annotations" / "test.json").write_text(json.dumps(document))
+        sample = CocoParts(tmp_path).samples("score")[0]
+    photo = as_source(sample, masked=False).load(10_000).pixels[..., 0]
+    other = as_source(
+        type(sample)(sample.name, sample.path, sample.size, sample.draw, not sample.upright), False
+    ).load(10_000)
+    labels = tmp_path / "labels"
+    labels.mkdir()
+    Image.fromarray((other.pixels[..., 0] > 0).astype(np.uint8)).save(labels / "a.png")
+    turned = LabelFolder(labels, [sample])(sample)[0]
+    np.testing.assert_array_equal(turned, photo > 0)
+
+
+def test_a_label_map_on_its_side_without_a_reason_is_refused(tmp_path):
+    sample = write(tmp_path, [{"category_id": 1, "segmentation": [square(2, 2, 8)]}])
+    (tmp_path / "labels").mkdir()
+    Image.fromarray(np.zeros((WIDTH, HEIGHT), np.uint8)).save(tmp_path / "labels" / "a.png")
+    with pytest.raises(InputError, match="on its side"):
+        LabelFolder(tmp_path / "labels", [sample])(sample)
+
+
+NUMBERS = st.one_of(st.integers(-5, 50), st.floats(), st.just(10**400))
+ANYTHING = st.recursive(
+    st.one_of(st.none(), st.booleans(), NUMBERS, st.text(max_size=5)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=8), st.dictionaries(st.sampled_from(["size", "counts"]), inner)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(
+    max_examples=FUZZ, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    where=st.sampled_from(["categories", "images", "annotations", "entry", "image", "category"]),
+    field=st.sampled_from(
+        (
+            *("segmentation", "bbox", "category_id", "image_id", "area", "iscrowd", "id", "name"),
+            *("file_name", "height", "width"),
+        )
+    ),
+    value=ANYTHING,
+)
+def test_whatever_a_field_holds_ends_in_one_line(tmp_path, where, field, value):
+    sample = {"category_id": 1, "segmentation": [square(2, 2, 8)], "bbox": [2, 2, 8, 8]}
+    write(tmp_path, [sample])
+    document = json.loads((tmp_path / "annotations" / "test.json").read_text())
+    if where in document:
+        document[where] = value
+    else:
+        kind = {"entry": "annotations", "image": "images", "category": "categories"}[where]
+        document[kind][0][field] = value
+    (tmp_path / "annotations" / "test.json").write_text(json.dumps(document))
+    try:
+        for sample in CocoParts(tmp_path).samples("score"):
+            assert sample.draw().shape == sample.size
+    except DatasetError as error:
+        assert "\n" not in str(error)
