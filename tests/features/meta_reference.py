@@ -157,21 +157,47 @@ def _with_prefix_and_positions(state: State, design: Design, patches: Tensor) ->
     if design.kind != "v3":
         position = state["pos_embed"]
         class_token = class_token + position[:, :1]
-        patches = patches + position_grid(position[:, 1:], design.grid, rows, columns)
+        smooth = design.kind == "v2-reg"
+        patches = patches + position_grid(position[:, 1:], design.grid, rows, columns, smooth)
     parts = [class_token.expand(batch, -1, -1)]
     if design.registers:
         parts.append(state[design.registers].expand(batch, -1, -1))
     return torch.cat([*parts, patches.reshape(batch, rows * columns, dim)], dim=1)
 
 
-def position_grid(position: Tensor, side: int, rows: int, columns: int) -> Tensor:
-    """Resample (1, side * side, dim) to (1, rows, columns, dim) at the centres of the cells."""
+def position_grid(position: Tensor, side: int, rows: int, columns: int, smooth: bool) -> Tensor:
+    """Resample (1, side * side, dim) to (1, rows, columns, dim).
+
+    Models with registers: antialiased, at the centres of the cells. Others: by the plain cubic
+    convolution, as if the grid were a tenth of a cell larger.
+    """
     square = position.reshape(1, side, side, -1).permute(0, 3, 1, 2)
-    if (rows, columns) != (side, side):
+    if (rows, columns) != (side, side) and not smooth:
+        down, across = cubic_weights(side, rows), cubic_weights(side, columns)
+        square = torch.einsum("rs,bdst,ct->bdrc", down, square, across)
+    elif (rows, columns) != (side, side):
         square = F.interpolate(
             square, (rows, columns), mode="bicubic", align_corners=False, antialias=True
         )
     return square.permute(0, 2, 3, 1)
+
+
+def cubic_weights(side: int, count: int) -> Tensor:
+    """(count, side): where Meta's scale of (count + 0.1) / side puts each sample; a = -0.75."""
+
+    def kernel(x: float) -> float:
+        x, a = abs(x), -0.75
+        if x <= 1:
+            return (a + 2) * x**3 - (a + 3) * x**2 + 1
+        return a * (x**3 - 5 * x**2 + 8 * x - 4) if x < 2 else 0.0
+
+    weights = torch.zeros(count, side, dtype=torch.float64)
+    for row in range(count):
+        place = (row + 0.5) * side / (count + 0.1) - 0.5
+        first = math.floor(place)
+        for cell in range(first - 1, first + 3):
+            weights[row, min(max(cell, 0), side - 1)] += kernel(place - cell)
+    return weights.float()
 
 
 def attention(

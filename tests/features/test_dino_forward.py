@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 import timm
 import torch
-from meta_reference import Design, embed, forward, random_checkpoint
+from meta_reference import Design, embed, forward, position_grid, random_checkpoint
 from torch import nn
 
 from partdino.describe.features import load_backbone
 from partdino.describe.features.checkpoint import misfit
 from partdino.describe.features.loading import load_model
 from partdino.describe.features.naming import to_timm
+from partdino.describe.features.positions import has_offset, place_as_meta, resample_with_offset
+from partdino.describe.features.registry import SHORT_NAMES
 from partdino.describe.features.vit import FACETS, ViTFeatures, set_stride
-from partdino.errors import ConfigError
+from partdino.errors import ConfigError, WeightsError
 
 # The smallest models of each kind, as Meta released them.
 RELEASED = {
@@ -55,8 +57,48 @@ def test_facets_of_a_released_design(released, model, facet):
     _, design, state, _ = released
     pixels = noise(design, 5, 7)
     expected = forward(state, design, pixels)[-1][facet]
-    features = ViTFeatures(copy.deepcopy(model), None, facet, None)(pixels)
+    network = copy.deepcopy(model)
+    if design.kind in ("v1", "v2"):
+        place_as_meta(network)
+    features = ViTFeatures(network, None, facet, None)(pixels)
     torch.testing.assert_close(features, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("grid", [(5, 5), (3, 7), (11, 4), (1, 1), (32, 42)])
+def test_positions_are_resampled_as_by_meta(grid):
+    position = torch.randn(1, 25, 6, generator=torch.Generator().manual_seed(0))
+    expected = position_grid(position, 5, *grid, smooth=False).reshape(1, -1, 6)
+    torch.testing.assert_close(resample_with_offset(position, grid), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_which_models_meta_resamples_with_an_offset():
+    with_offset = {name for name, timm_name in SHORT_NAMES.items() if has_offset(timm_name)}
+    assert with_offset == {
+        *("dino-s16", "dino-s8", "dino-b16", "dino-b8"),
+        *("dinov2-s14", "dinov2-b14", "dinov2-l14", "dinov2-g14"),
+    }
+
+
+def test_rope_periods_of_a_file_count(tmp_path):
+    state = random_checkpoint(RELEASED["dinov3-s16"])
+    file, other = tmp_path / "a.pth", tmp_path / "b.pth"
+    torch.save(state, file)
+    torch.save(state | {"rope_embed.periods": 3 * state["rope_embed.periods"]}, other)
+    (first, one), (second, two) = (load_model("dinov3-s16", each) for each in (file, other))
+    torch.testing.assert_close(second.rope.periods, 3 * first.rope.periods)
+    assert one.sha256 != two.sha256
+    pixels = noise(RELEASED["dinov3-s16"], 3, 4)
+    tokens = [ViTFeatures(model, None, "token", None)(pixels) for model in (first, second)]
+    assert not torch.allclose(*tokens, atol=1e-3)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_named(tmp_path, value):
+    state = random_checkpoint(RELEASED["dinov3-s16"])
+    state["blocks.3.attn.proj.weight"][2, 2] = value
+    torch.save(state, tmp_path / "a.pth")
+    with pytest.raises(WeightsError, match=r"a.pth: blocks.3.attn.proj.weight .*no number"):
+        load_model("dinov3-s16", tmp_path / "a.pth")
 
 
 @torch.inference_mode()
@@ -101,6 +143,8 @@ def shrunk(architecture: str, design: Design, state: dict[str, torch.Tensor]) ->
     )
     assert misfit(model, state) == ""
     model.load_state_dict(state)
+    if design.kind in ("v1", "v2"):
+        place_as_meta(model)
     return model.eval()
 
 

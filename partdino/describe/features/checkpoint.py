@@ -114,6 +114,11 @@ def state_sha256(model: nn.Module) -> str:
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
         digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+    rope = getattr(model, "rope", None)  # timm does not count its periods among the tensors
+    if rope is not None and hasattr(rope, "periods"):
+        usual = rope._compute_periods()
+        if not torch.allclose(rope.periods, usual, rtol=1e-2):  # a file may hold them in bfloat16
+            digest.update(rope.periods.numpy().tobytes())
     return digest.hexdigest()
 
 

@@ -18,6 +18,7 @@ from partdino.describe.features.checkpoint import WeightsIdentity
 from partdino.describe.features.convnet import ConvFeatures
 from partdino.describe.features.function import FunctionFeatures
 from partdino.describe.features.loading import load_model, resolve_backbone
+from partdino.describe.features.positions import has_offset, place_as_meta
 from partdino.describe.features.registry import AUTO, EMBEDDED, default_facet, is_vit, timm_name
 from partdino.describe.features.vit import FACETS, ViTFeatures
 from partdino.errors import ConfigError, WeightsError
@@ -85,6 +86,8 @@ def load_backbone(
     model, identity = load_model(name, weights)
     network: ViTFeatures | ConvFeatures
     if is_vit(architecture):
+        if has_offset(architecture):
+            place_as_meta(model)
         network = ViTFeatures(model, layer, facet, stride)
     else:
         network = ConvFeatures(model)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import timm
 import torch
@@ -105,6 +105,12 @@ def load_model(name: str, weights: Path | None) -> tuple[nn.Module, WeightsIdent
     else:
         model, source = _from_hub(name), f"hub:{hub.repository(timm_name(name))}"
     model.eval().requires_grad_(False)
+    for tensor_name, tensor in model.state_dict().items():
+        if tensor.is_floating_point() and not tensor.isfinite().all():
+            raise WeightsError(
+                f"{source}: {tensor_name} holds what is no number (NaN or infinite); fetch or save "
+                "the weights again"
+            )
     return model, WeightsIdentity(source, state_sha256(model))
 
 
@@ -130,6 +136,9 @@ def _from_file(name: str, path: Path) -> nn.Module:
         cure = f"it looks like {other}: pass --backbone {other}" if other else "pass another file"
         raise WeightsError(f"{path} does not fit {name}: {problem}; {cure}")
     model.load_state_dict(state)
+    if (periods := original.get("rope_embed.periods")) is not None:
+        # timm computes them anew, and does not count them among a model's tensors.
+        cast(Any, model).rope.periods.copy_(periods.float())
     return model
 
 

@@ -30,9 +30,8 @@ class ViTFeatures(nn.Module):
     a key then says what a patch shows, not where it lies. Heads are concatenated. Class and
     register tokens are left out. Blocks after the layer are removed and never run.
 
-    Inputs of any size go in, square or not. timm resamples absolute position embeddings to the
-    grid (bicubic, antialiased, half-pixel centres); Meta's code for DINO v1 and for DINOv2 without
-    registers does the same without antialiasing and off by up to a tenth of a cell.
+    Inputs of any size go in, square or not; for how absolute position embeddings are brought to the
+    grid, see `partdino.describe.features.positions`.
 
     Parameters
     ----------
