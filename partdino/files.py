@@ -7,6 +7,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 import uuid
@@ -20,6 +21,7 @@ from partdino.errors import OutputError, OutputNameError
 # File names may hold bytes that are no UTF-8: a report about them must still be written.
 _UNENCODABLE = "backslashreplace"
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 # What the name is to blame for, and not the disk or its permissions.
 _NAME_ERRORS = (errno.ENAMETOOLONG, errno.EILSEQ, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
@@ -81,6 +83,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     OutputError
         The folder or the file cannot be written; an `OutputNameError` where another name could.
     """
+    refuse_url(path)
     temporary = path.with_name(f".partdino-{uuid.uuid4().hex}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,6 +117,20 @@ def write_json(path: Path, document: Any) -> None:
     write_text(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
+def refuse_url(path: Path) -> None:
+    """Raise `OutputError` where an output is a URL: it would make a local folder of that name."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(path)):
+        raise OutputError(f"{path} is an address: results go to local folders; name one")
+
+
+def csv_safe(value: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula: such text gets a quote before it.
+
+    Names of files may begin with what begins a formula; see CWE-1236.
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a comma-separated table with a header line, atomically; raises `OutputError`."""
     with (
@@ -122,11 +139,12 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
     ):
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(header)
-        writer.writerows(rows)
+        writer.writerows([csv_safe(cell) for cell in row] for row in rows)
 
 
 def check_writable(path: Path) -> None:
     """Raise `OutputError` where no file can be written to a folder, which may be missing."""
+    refuse_url(path)
     try:
         place = path.absolute()
         while not place.exists():  # made when there is something to write, not before

@@ -225,6 +225,9 @@ def validate(values: Mapping[str, Any], source: str = "options") -> Options:
         A name is unknown, or a value has the wrong type or is out of range.
     """
     refuse_unknown(values, (*OPTION_NAMES, NUMBERS), source)
+    for name, value in values.items():
+        if isinstance(value, bool):  # would pass for 0 or 1
+            raise ConfigError(f"{source}: {name} is {str(value).lower()}: no option is yes or no")
     checked = dict(values)
     if checked.get("masks") is not None:
         checked.setdefault("foreground", "masks")
@@ -277,7 +280,7 @@ def read_config(path: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        values = yaml.load(path.read_text(encoding="utf-8"), _unique_keys(yaml))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}; check --config") from error
     except (yaml.YAMLError, ValueError) as error:
@@ -287,6 +290,21 @@ def read_config(path: Path) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ConfigError(f"{path} must hold lines such as 'parts: 8'")
     return {str(name).replace("-", "_"): value for name, value in values.items()}
+
+
+def _unique_keys(yaml: Any) -> Any:
+    """Return a safe loader that refuses a key that is there twice: one of them would be lost."""
+
+    class Loader(yaml.SafeLoader):
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+            for place, key in enumerate(keys):
+                if key in keys[:place]:
+                    mark = node.value[place][0].start_mark
+                    raise yaml.MarkedYAMLError(problem=f"'{key}' is there twice", problem_mark=mark)
+            return super().construct_mapping(node, deep)
+
+    return Loader
 
 
 def _yaml_problem(error: Exception) -> str:

@@ -143,4 +143,7 @@ def fail(message: str) -> None:
 
 def _print_line(message: str) -> None:
     # File names and the words of other libraries may hold line breaks.
-    console.print(" ".join(message.splitlines()), markup=False)
+    text = " ".join(message.splitlines())
+    # What a name may hold could move the cursor, or change what is on the terminal already.
+    safe = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    console.print(safe, markup=False)

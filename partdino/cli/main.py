@@ -28,7 +28,7 @@ from partdino.cli import (
     synth,
     weights,
 )
-from partdino.errors import PartDinoError, Stopped
+from partdino.errors import ConfigError, PartDinoError, Stopped
 from partdino.version import __version__
 
 _SIGNALLED = 128  # a shell's exit code for a process that a signal ended, less the signal's number
@@ -72,6 +72,8 @@ def _root(
 def main() -> None:
     """Run the command line and exit with its code."""
     try:
+        if "" in sys.argv[1:]:
+            raise ConfigError("an argument is empty: is a variable such as $PHOTOS unset?")
         with _stoppable():
             app()
     except PartDinoError as error:

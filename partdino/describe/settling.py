@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def settle(
-    options: Options, say: Callable[[str], None] = lambda note: None
+    options: Options,
+    say: Callable[[str], None] = lambda note: None,
+    warn: Callable[[str], None] = lambda note: None,
 ) -> tuple[Backbone, SettledOptions, list[str]]:
     """Settle every "auto" and every default that depends on another option, and load the backbone.
 
@@ -30,6 +32,8 @@ def settle(
         What was asked for.
     say
         Called with each note, before the backbone is loaded.
+    warn
+        Called instead with a note that changes all results: DINO was not to be had.
 
     Returns
     -------
@@ -48,6 +52,7 @@ def settle(
         The backbone cannot be told from the weights file, or weights are not here.
     """
     from partdino.describe.features import load_backbone, resolve_backbone
+    from partdino.describe.features.registry import AUTO, EMBEDDED
 
     if options.engine == "ray":
         _check_for_ray(options)
@@ -56,8 +61,9 @@ def settle(
     name, backbone_note = resolve_backbone(asked, options.weights)
     boundaries, regions, regions_note = _settle_regions(boundaries, regions)
     notes = [backbone_note, regions_note]
-    for note in notes:
-        say(note)
+    fallback = options.backbone == AUTO and name == EMBEDDED and options.weights is None
+    (warn if fallback else say)(backbone_note)
+    say(regions_note)
     if boundaries == "hed":
         weights.path("hed")  # raises once what every image would raise
     if options.masks is not None and not options.masks.is_dir():

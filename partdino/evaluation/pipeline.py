@@ -123,7 +123,7 @@ def _score_methods(
     """Return the scores, and what the results say of the method."""
     none = run.labelled_only or run.options.foreground == "none"
     asked = replace(method, foreground="none" if none else "auto")
-    backbone, options, notes = settle(asked, run.log.reporter.say)
+    backbone, options, notes = settle(asked, run.log.reporter.say, run.log.reporter.warn)
     settings = cache_settings(options, backbone, run.dataset.sha256 if run.labelled_only else None)
     cache = open_cache(cache_folder, run.dataset.name, settings)
     samples = [sample for split in run.splits.values() for sample in split]

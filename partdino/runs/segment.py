@@ -79,7 +79,7 @@ def segment(
     with lock_folder(out):
         folder = OutputFolder(out, existing)
         photos = find_photos(inputs, out, asked.masks)
-        backbone, options, notes = settle(asked, reporter.say)
+        backbone, options, notes = settle(asked, reporter.say, reporter.warn)
         if model is not None:
             model.check_backbone(backbone)
         header = Header.of(photos, options, backbone, notes, WHOLE)

@@ -69,7 +69,9 @@ def resolve_backbone(name: str = AUTO, weights: Path | None = None) -> tuple[str
     if hub.cached(preferred):
         return PREFERRED, f"Backbone {PREFERRED}: its weights are in the hub's cache."
     if reason := hub.obstacle(preferred):
-        return EMBEDDED, f"Backbone {EMBEDDED}, as {PREFERRED} is not to be had: {reason}."
+        cure = f"fetch it with `partdino weights pull {PREFERRED}`, or name --backbone {EMBEDDED}"
+        reason = f"as {PREFERRED} is not to be had: {reason}. Parts will be coarser; {cure}"
+        return EMBEDDED, f"Backbone {EMBEDDED}, {reason}."
     return PREFERRED, f"Backbone {PREFERRED}: the hub answers."
 
 

@@ -110,7 +110,7 @@ def _open(inputs: Sequence[Path], out: Path, study: StudyOptions, masks: Path | 
 def _settle(options: Options, reporter: Reporter) -> tuple[Backbone, SettledOptions]:
     if options.boundaries == "auto":  # never "none": there is nothing to study without
         options = replace(options, boundaries=resolve_boundaries()[0])
-    backbone, settled, _ = settle(options, reporter.say)
+    backbone, settled, _ = settle(options, reporter.say, reporter.warn)
     return backbone, settled
 
 

@@ -59,7 +59,7 @@ def make_store(
     with lock_folder(out):
         writer = StoreWriter(out, existing)
         photos = find_photos(inputs, out, asked.masks)
-        backbone, options, notes = settle(asked, reporter.say)
+        backbone, options, notes = settle(asked, reporter.say, reporter.warn)
         header = Header.of(photos, options, backbone, notes, shard)
         with stage_workers(options.workers, options.engine, options.device) as pool:
             store = describe(photos, writer, header, backbone, options, pool, RunLog(reporter))

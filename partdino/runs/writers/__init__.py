@@ -87,6 +87,6 @@ class OutputWriters:
 
     def close(self) -> None:
         """Finish the files that cover the run; raises `OutputError`."""
+        self._current.unlink(missing_ok=True)
         for writer in (self._coco, self._table, self._sheet):
             writer.close()
-        self._current.unlink(missing_ok=True)

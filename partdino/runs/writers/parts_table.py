@@ -6,7 +6,7 @@ import csv
 import io
 from pathlib import Path
 
-from partdino.files import atomic_path
+from partdino.files import atomic_path, csv_safe
 from partdino.parts.result import PartGeometry, PartSegmentation
 from partdino.runs.writers.spool import Spool
 
@@ -51,7 +51,7 @@ class PartsTableWriter:
 def _row(result: PartSegmentation, geometry: PartGeometry) -> tuple:
     x, y = geometry.centroid
     return (
-        result.name,
+        csv_safe(result.name),
         geometry.part,
         f"{geometry.area / result.label_map.size:.6g}",
         f"{x:.2f}",
