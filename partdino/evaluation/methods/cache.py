@@ -13,7 +13,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import partdino
 from partdino.describe.identity import (
     code_sha256,
     describing_code_sha256,
@@ -63,7 +62,7 @@ def cache_settings(
     return {
         **describing_identity(values, numbers, backbone.weights.sha256, code),
         "annotations_sha256": annotations,
-        "own_code_sha256": code_sha256(Path(partdino.__file__).parent, _OWN_CODE),
+        "own_code_sha256": code_sha256(Path(__file__).parents[2], _OWN_CODE),
         "libraries": {name: _version(name) for name in _LIBRARIES},
     }
 
