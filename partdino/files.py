@@ -128,7 +128,12 @@ def csv_safe(value: Any) -> Any:
 
     Names of files may begin with what begins a formula; see CWE-1236.
     """
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    if not isinstance(value, str) or not value.startswith(_FORMULA):
+        return value
+    with suppress(ValueError):
+        float(value)
+        return value  # such as -1.5
+    return f"'{value}"
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

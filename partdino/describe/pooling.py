@@ -9,7 +9,7 @@ from partdino.images.resampling import bilinear_axis
 
 
 def pooling_weights(regions: np.ndarray, grid: tuple[int, int]) -> sparse.csr_matrix:
-    """Return the weight of every grid cell in the mean of every region.
+    """Return the weight of every grid square in the mean of every region.
 
     The weights give the exact mean, over a region's pixels, of the features upsampled bilinearly to
     the size of the image (half-pixel convention, clamped at the edges).
@@ -23,7 +23,7 @@ def pooling_weights(regions: np.ndarray, grid: tuple[int, int]) -> sparse.csr_ma
 
     Returns
     -------
-    csr_matrix float64 (R, gh * gw), not negative, every row sums to 1, cells in row-major order.
+    csr_matrix float64 (R, gh * gw), not negative, every row sums to 1, squares in row-major order.
     """
     (height, width), (rows, columns) = regions.shape, grid
     upsample = sparse.kron(bilinear_axis(height, rows), bilinear_axis(width, columns))

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def mirrored_features(backbone: Backbone, images: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Compute the features of the mirrored images, and mirror them back.
 
-    The grid tiles the image, so that cells of both grids cover the same pixels. (In networks ported
-    from TensorFlow, whose maps are shifted by up to half a cell, see `ConvFeatures`, what the two
-    see there lies up to a cell apart. The even part is then centred, the odd one also holds some
+    The grid tiles the image: squares of both grids cover the same pixels. (In networks ported
+    from TensorFlow, whose maps are shifted by up to half a square, see `ConvFeatures`, what the two
+    see there lies up to a square apart. The even part is then centred, the odd one also holds some
     of the change along a row.)
 
     Parameters

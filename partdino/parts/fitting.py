@@ -38,7 +38,7 @@ from partdino.parts.kmeans import ClusterSums
 from partdino.parts.model import PartModel
 from partdino.parts.part_number import part_curve
 from partdino.parts.projection import Moments, ObjectCells, Projection, fit_projection, stack
-from partdino.parts.sampling import spread
+from partdino.parts.sampling import some_of, spread
 from partdino.parts.smoothing import smooth_cells
 
 Sums = TypeVar("Sums", Moments, ClusterSums)
@@ -253,12 +253,4 @@ def _sample_cells(objects: _Objects, seed: int) -> list[ObjectCells]:
 
 def _chooser(num_images: int, seed: int) -> Callable[[int], np.ndarray]:
     """Return what chooses which of an image's cells to learn from: its share of `MAX_CELLS`."""
-    quota = MAX_CELLS // num_images
-    rng = np.random.default_rng(seed)
-
-    def choose(count: int) -> np.ndarray:
-        if count <= quota:
-            return np.arange(count)
-        return np.sort(rng.choice(count, quota, replace=False))
-
-    return choose
+    return partial(some_of, limit=MAX_CELLS // num_images, rng=np.random.default_rng(seed))

@@ -22,6 +22,7 @@ from partdino.method import DEFAULT_METHOD, Method
 from partdino.metrics import ari_from_contingency
 from partdino.parts.codebook import fit_codebook
 from partdino.parts.projection import by_image, fit_projection, object_mean
+from partdino.parts.sampling import some_of
 
 REPEATS = 5
 # A sample suffices: k-means costs as much as it has cells, and K is a coarse thing. Of each image
@@ -151,13 +152,10 @@ def _sample(
     order = np.argsort(images, kind="stable")
     rows_of_images = np.split(order, np.flatnonzero(np.diff(images[order])) + 1)
     if len(rows_of_images) > MAX_IMAGES:
-        some = np.sort(rng.choice(len(rows_of_images), MAX_IMAGES, replace=False))
+        some = some_of(len(rows_of_images), MAX_IMAGES, rng)
         rows_of_images = [rows_of_images[index] for index in some]
     quota = MAX_CELLS // len(rows_of_images)
-    chosen = [
-        np.sort(rng.choice(rows, quota, replace=False)) if len(rows) > quota else rows
-        for rows in rows_of_images
-    ]
+    chosen = [rows[some_of(len(rows), quota, rng)] for rows in rows_of_images]
     numbers = np.repeat(np.arange(len(chosen)), [len(rows) for rows in chosen])
     rows = np.concatenate(chosen)
     return features[rows].astype(np.float64), areas[rows], numbers

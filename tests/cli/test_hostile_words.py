@@ -58,7 +58,7 @@ def test_a_key_that_is_there_twice_is_refused(tmp_path, text):
 
 @pytest.mark.parametrize("name", ["=HYPERLINK(1).jpg", "+1.jpg", "-a.jpg", "@x.jpg", "\ta.jpg"])
 def test_names_are_no_formulas(tmp_path, name):
-    write_csv(tmp_path / "t.csv", ["file", "number"], [(name, -1.5)])
+    write_csv(tmp_path / "t.csv", ["file", "number"], [(name, "-1.5")])
     with (tmp_path / "t.csv").open(newline="") as stream:
         assert list(csv.reader(stream))[1] == [f"'{name}", "-1.5"]
     assert csv_safe("a=b.jpg") == "a=b.jpg"

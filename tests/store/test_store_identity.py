@@ -68,6 +68,7 @@ def test_a_corrected_mask_is_described_anew_and_no_other(features, photo_folder,
     Image.new("L", size, 255).save(masks / corrected.replace(".jpg", ".png"))
     result = features(out, "--resume", masks=masks)
     assert result.code == 0 and "7 images are described already" in result.stderr
+    assert "1 images have changed, or their masks" in result.stderr
     for image in open_stores([out]).images:
         same = image.name != corrected
         assert (image.key == before[image.name].key) == same

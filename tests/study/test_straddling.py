@@ -12,8 +12,8 @@ from partdino.evaluation.study.straddling import (
     INNER,
     INTERIOR,
     SILHOUETTE,
-    cell_shares,
     foreground_patches,
+    patch_shares,
     strongest_crossing,
     true_groups,
 )
@@ -22,7 +22,7 @@ SIZE, GRID = (64, 64), (8, 8)
 
 
 def rectangle(top=8, bottom=56, left=10, right=54) -> np.ndarray:
-    """An object whose upper and lower ends lie on lines between cells, the others inside cells."""
+    """An object whose upper and lower ends lie between patches, the others inside patches."""
     mask = np.zeros(SIZE, bool)
     mask[top:bottom, left:right] = True
     return mask
@@ -36,9 +36,9 @@ def ridge(row: int, strength: float = 0.9) -> np.ndarray:
 
 
 def group_map(boundary_map: np.ndarray, foreground: np.ndarray, threshold=0.5) -> np.ndarray:
-    cells = foreground_patches(foreground, find_ridges(boundary_map), GRID)
+    patches = foreground_patches(foreground, find_ridges(boundary_map), GRID)
     groups = np.full(GRID, -1)
-    groups[cells.row, cells.column] = cells.groups(threshold)
+    groups[patches.row, patches.column] = patches.groups(threshold)
     return groups
 
 
@@ -65,19 +65,19 @@ def test_a_weak_boundary_does_not_count():
 
 
 def test_a_boundary_in_the_background_part_of_a_cell_does_not_count():
-    foreground = rectangle(top=18)  # 6 of the 8 pixel rows of cell row 2
+    foreground = rectangle(top=18)  # 6 of the 8 pixel rows of patch row 2
     groups = group_map(ridge(17), foreground)
     assert set(groups[2, 1:7]) == {SILHOUETTE} and set(groups[3, 2:6]) == {INTERIOR}
-    cells = foreground_patches(foreground, find_ridges(ridge(17)), GRID)
-    assert not cells.strength.any()
+    patches = foreground_patches(foreground, find_ridges(ridge(17)), GRID)
+    assert not patches.strength.any()
 
 
 def test_a_cell_is_foreground_by_more_than_half_of_its_area():
     foreground = np.zeros(SIZE, bool)
     foreground[:, :4] = True
     foreground[0, 4] = True
-    cells = foreground_patches(foreground, find_ridges(ridge(28)), GRID)
-    assert list(zip(cells.row, cells.column, strict=True)) == [(0, 0)]
+    patches = foreground_patches(foreground, find_ridges(ridge(28)), GRID)
+    assert list(zip(patches.row, patches.column, strict=True)) == [(0, 0)]
 
 
 def test_a_dent_in_a_thick_boundary_is_no_second_boundary():
@@ -93,9 +93,9 @@ def test_a_dent_in_a_thick_boundary_is_no_second_boundary():
 def test_true_groups():
     truth = np.where(rectangle(), 1, 0)
     truth[28:] *= 2
-    cells = foreground_patches(rectangle(), find_ridges(ridge(32)), GRID)
+    patches = foreground_patches(rectangle(), find_ridges(ridge(32)), GRID)
     groups = np.full(GRID, -1)
-    groups[cells.row, cells.column] = true_groups(truth, cells, GRID)
+    groups[patches.row, patches.column] = true_groups(truth, patches, GRID)
     np.testing.assert_array_equal(groups, expected(inner_rows=[3]))
 
 
@@ -117,18 +117,18 @@ def test_any_grid_over_any_image(size, grid, seed):
     wanted = np.zeros(grid, np.float32)
     for first, second, strength in zip(*pixels, crossings.strength, strict=True):
         places = [np.unravel_index(flat, size) for flat in (first, second)]
-        cells = {
+        patches = {
             tuple(int((place[axis] + 0.5) / size[axis] * grid[axis]) for axis in (0, 1))
             for place in places
         }
-        if len(cells) == 1 and all(within[place] for place in places):
-            cell = cells.pop()
-            wanted[cell] = max(wanted[cell], strength)
+        if len(patches) == 1 and all(within[place] for place in places):
+            patch = patches.pop()
+            wanted[patch] = max(wanted[patch], strength)
     np.testing.assert_array_equal(strongest_crossing(crossings, within, grid), wanted)
 
 
 @pytest.mark.parametrize("size", [(64, 64), (30, 50), (7, 9)])
 def test_shares_are_of_the_area(size):
     mask = np.random.default_rng(0).random(size) < 0.5
-    assert cell_shares(mask, (8, 8)).mean() == pytest.approx(mask.mean())
-    assert cell_shares(np.ones(size, bool), (8, 8)) == pytest.approx(np.ones((8, 8)))
+    assert patch_shares(mask, (8, 8)).mean() == pytest.approx(mask.mean())
+    assert patch_shares(np.ones(size, bool), (8, 8)) == pytest.approx(np.ones((8, 8)))

@@ -70,12 +70,12 @@ class Backbone:
 
     @property
     def stride(self) -> int:
-        """Input pixels per grid cell."""
+        """Input pixels per grid square."""
         return self.network.stride
 
     @property
     def patch_size(self) -> int:
-        """What input sides are multiples of: a patch, or a convnet's coarsest cell, in pixels."""
+        """What input sides are multiples of: a patch, or a convnet's coarsest square, in pixels."""
         return self.network.multiple
 
     @property
@@ -85,7 +85,7 @@ class Backbone:
 
     @property
     def default_image_size(self) -> int:
-        """Side of a square input whose grid has 32 to 42 cells a side."""
+        """Side of a square input whose grid has 32 to 42 squares a side."""
         return self.network.default_size
 
     def input_size(self, height: int, width: int, image_size: int | None = None) -> tuple[int, int]:
@@ -121,7 +121,7 @@ class Backbone:
         Returns
         -------
         ndarray
-            float32 (B, gh, gw, dim). The vector of cell (i, j) belongs to the pixels from
+            float32 (B, gh, gw, dim). The vector of square (i, j) belongs to the pixels from
             ``(i, j) * stride`` to ``(i + 1, j + 1) * stride``.
 
         Raises

@@ -22,7 +22,7 @@ class ConvFeatures(nn.Module):
     norm of its head, through which DINOv3 trained its dense features.
 
     Networks ported from TensorFlow pad even inputs at the end only, which shifts their maps by up
-    to half a cell; the maps are taken as they are.
+    to half a square; the maps are taken as they are.
 
     Parameters
     ----------
@@ -66,11 +66,11 @@ class ConvFeatures(nn.Module):
         """Try a small image: some of timm's many models crop their maps or fix their input."""
         rows, columns = 8, 12
         image = torch.zeros(1, 3, rows * self.multiple, columns * self.multiple)
-        cells = self.multiple // self.stride
+        squares = self.multiple // self.stride
         try:
             with torch.inference_mode():
                 shape = self(image).shape[1:]
         except (AssertionError, RuntimeError, TypeError, ValueError) as error:
             raise ConfigError(_NO_MAPS) from error
-        if shape != (rows * cells, columns * cells, self.dim):
+        if shape != (rows * squares, columns * squares, self.dim):
             raise ConfigError(_NO_MAPS)

@@ -53,7 +53,7 @@ def load_backbone(
         "token", "key", "query" or "value" (see `ViTFeatures`); "auto" takes keys for DINO v1 and
         tokens for all others. Convolutional networks have only tokens.
     stride
-        Input pixels per grid cell, a divisor of the patch size (see `set_stride`); None is the
+        Input pixels per grid square, a divisor of the patch size (see `set_stride`); None is the
         patch size. Vision transformers only.
     device
         A device of torch.
@@ -149,7 +149,7 @@ def extract_features(
     Returns
     -------
     ndarray
-        float32 (gh, gw, dim). The grid's cells tile the image evenly.
+        float32 (gh, gw, dim). The grid's squares tile the image evenly.
 
     Examples
     --------

@@ -2,8 +2,8 @@
 
 timm resamples them with antialiasing and half-pixel centres. Meta's code for these models, with
 which all numbers of their papers were made, does neither: it asks for a grid that is a tenth of a
-cell larger (a guard against rounding), and the scale of that is what places the samples. The tokens
-differ by up to some percent wherever the grid is not the stored one.
+square larger (a guard against rounding), and the scale of that is what places the samples. The
+tokens differ by up to some percent wherever the grid is not the stored one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-_OFFSET = 0.1  # cells
+_OFFSET = 0.1  # squares
 
 
 def has_offset(architecture: str) -> bool:

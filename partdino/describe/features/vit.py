@@ -78,16 +78,16 @@ class ViTFeatures(nn.Module):
 
 
 def set_stride(patch_embed: Any, stride: int) -> None:
-    """Let the patches overlap: one patch every ``stride`` pixels, its centre on its cell's centre.
+    """Let the patches overlap: one patch every ``stride`` pixels, centred on its square.
 
-    A fine cell covers ``stride`` pixels, so that 2x2 cells of half the stride cover exactly one
-    cell of the full stride. Patches reach over the image border, where edge pixels are repeated.
-    timm samples position embeddings at the cells' centres, absolute and rotary ones alike, so that
+    A fine square covers ``stride`` pixels, so that 2x2 squares of half the stride cover exactly one
+    square of the full stride. Patches reach over the image border, where edge pixels are repeated.
+    Position embeddings are sampled at the squares' centres, absolute and rotary ones alike, so that
     these are aligned without further help.
 
-    Where patch and stride differ by an odd number (7 for 14), cell centres lie half a pixel off the
-    patch centres of any whole-pixel padding. The patch kernel is then moved half a pixel by cubic
-    interpolation.
+    Where patch and stride differ by an odd number (7 for 14), square centres lie half a pixel off
+    the patch centres of any whole-pixel padding. The patch kernel is then moved half a pixel by
+    cubic interpolation.
 
     Parameters
     ----------

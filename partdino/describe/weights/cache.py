@@ -15,7 +15,9 @@ def cache_folder() -> Path:
     Returns
     -------
     Path
-        `PARTDINO_CACHE`, else `partdino` in `XDG_CACHE_HOME`, else `~/.cache/partdino`.
+        `PARTDINO_CACHE`, else `partdino` in `XDG_CACHE_HOME`, else `~/.cache/partdino`: the
+        same on every system, as the hub's own cache. (The platformdirs library would move it on
+        macOS and Windows, and lose what has been fetched there.)
     """
     if chosen := os.environ.get("PARTDINO_CACHE"):
         return Path(chosen).expanduser()

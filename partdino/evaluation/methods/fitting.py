@@ -30,6 +30,7 @@ from partdino.parts.fitting import fit_models
 from partdino.parts.kmeans import spherical_kmeans
 from partdino.parts.model import PartModel
 from partdino.parts.projection import principal_components
+from partdino.parts.sampling import some_of
 from partdino.runs.store import DescriptionStore
 
 # The most patches or pixels that a baseline is fitted on, spread evenly over the images.
@@ -129,9 +130,7 @@ def _sample(
     for key in keys:
         description = cache.read(key)
         points = points_of(description, _foreground_map(foreground, description))
-        if len(points) > share:
-            points = points[np.sort(rng.choice(len(points), share, replace=False))]
-        sample.append(points.astype(np.float32))
+        sample.append(points[some_of(len(points), share, rng)].astype(np.float32))
     points = np.concatenate(sample)
     if len(points) == 0:
         raise InputError(

@@ -3,7 +3,7 @@
 ::
 
     images --> describe --> clusters of patches --> soft assignment --> entropy, confidence
-       \\--> boundary map --> crests --> interior or straddling? -----------> comparison
+       \\--> boundary map --> ridges --> interior or straddling? -----------> comparison
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _fit(
     assert isinstance(parts, PatchLabeller)
     return Measure(
         store=store,
-        crests=RidgeCache(store.folder, options),
+        ridges=RidgeCache(store.folder, options),
         model=fitted.foreground,
         parts=parts,
         threshold=study.threshold,

@@ -23,20 +23,20 @@ class Measure:
 
     Attributes
     ----------
-    store, crests
-        Where the image's description is, and the crests of its boundary map.
+    store, ridges
+        Where the image's description is, and the ridges of its boundary map.
     model
         Tells what is object.
     parts
         Clusters of the patch features of all images.
     threshold
-        Strength from which a crest is a boundary.
+        Strength from which a ridge is a boundary.
     temperatures
         Of the soft assignment.
     """
 
     store: DescriptionStore
-    crests: RidgeCache
+    ridges: RidgeCache
     model: PartModel
     parts: PatchLabeller
     threshold: float
@@ -48,24 +48,24 @@ class Measure:
         patches = description.dense
         grid = patches.shape[:2]
         foreground = self.model.foreground_cells(description)[description.cells]
-        crests = self.crests.read(image.key, image.source, foreground.shape)
-        cells = foreground_patches(foreground, crests, grid)
-        cosines = self.parts.similarities(patches[cells.row, cells.column])
+        ridges = self.ridges.read(image.key, image.source, foreground.shape)
+        places = foreground_patches(foreground, ridges, grid)
+        cosines = self.parts.similarities(patches[places.row, places.column])
         assigned = [soft_assignment(cosines, temperature) for temperature in self.temperatures]
-        true_group = np.full(len(cells.row), -1)
+        true_group = np.full(len(places.row), -1)
         if image.truth is not None:
             # As masks are: where they are the foreground, both have one silhouette.
             truth = cv2.resize(
                 image.truth(), foreground.shape[::-1], interpolation=cv2.INTER_NEAREST
             )
-            true_group = true_groups(truth.astype(np.int32), cells, grid)
+            true_group = true_groups(truth.astype(np.int32), places, grid)
         return Patches(
-            image=np.zeros(len(cells.row), int),
-            row=cells.row,
-            column=cells.column,
-            group=cells.groups(self.threshold),
+            image=np.zeros(len(places.row), int),
+            row=places.row,
+            column=places.column,
+            group=places.groups(self.threshold),
             true_group=true_group,
-            strength=cells.strength,
+            strength=places.strength,
             part=cosines.argmax(axis=1) + 1,
             entropy=np.stack([normalised_entropy(each) for each in assigned], axis=1),
             confidence=np.stack([confidence(each) for each in assigned], axis=1),

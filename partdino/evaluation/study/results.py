@@ -41,7 +41,7 @@ def summarise(patches: Patches, temperatures: Sequence[float], seed: int) -> dic
     -------
     dict
         What JSON can hold: ``patches`` counts them by group; ``comparisons`` has an entry for each
-        definition of boundaries ("image": crests of the boundary map; "truth": borders of the true
+        definition of boundaries ("image": ridges of the boundary map; "truth": borders of the true
         parts), temperature, kind of straddling patch and measure.
     """
     definitions = {"image": patches.group}

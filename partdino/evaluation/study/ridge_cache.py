@@ -1,4 +1,4 @@
-"""The crests of every image's boundary map, kept beside its description between runs."""
+"""The ridges of every image's boundary map, kept beside its description between runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from partdino.options import SettledOptions
 
 
 class RidgeCache:
-    """A folder of crests, found by the key of the image's description.
+    """A folder of ridges, found by the key of the image's description.
 
     Parameters
     ----------
@@ -27,17 +27,17 @@ class RidgeCache:
     """
 
     def __init__(self, folder: Path, options: SettledOptions) -> None:
-        self.folder = folder / f"crests-{DEPTH:g}"
+        self.folder = folder / f"ridges-{DEPTH:g}"
         self._options = options
 
     def read(self, key: str, source: Source, size: tuple[int, int]) -> Crossings:
-        """Return the crests of an image at (h, w), detected where they are not here yet."""
+        """Return the ridges of an image at (h, w), detected where they are not here yet."""
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         path = self.folder / f"{digest}.npz"
         if not path.is_file():
-            crests = find_ridges(self._detect(source, size))
+            ridges = find_ridges(self._detect(source, size))
             with atomic_path(path) as temporary, temporary.open("wb") as stream:
-                np.savez_compressed(stream, **vars(crests))
+                np.savez_compressed(stream, **vars(ridges))
         with np.load(path, allow_pickle=False) as stored:
             return Crossings(stored["pixels"], stored["strength"])
 

@@ -1,4 +1,4 @@
-"""Boundaries one pixel wide: the crests of a boundary map."""
+"""Boundaries one pixel wide: the ridges of a boundary map."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Crossings:
 
 
 def find_ridges(boundary_map: np.ndarray) -> Crossings:
-    """Thin a boundary map to the crests between its basins.
+    """Thin a boundary map to the ridges between its basins.
 
-    The map is flooded (watershed); basins no deeper than `DEPTH` are merged away. The crests are
+    The map is flooded (watershed); basins no deeper than `DEPTH` are merged away. The ridges are
     where two basins touch. Unlike regions, they have a strength, so that weak ones can be left out.
 
     Parameters

@@ -51,7 +51,7 @@ class StudyOptions:
         "part masks); none: the images are all object; masks: read from --masks.",
     )
     threshold: Annotated[float, Interval(ge=0, le=1)] = option(
-        0.5, "Study", "Strength from which a crest of the boundary map counts as a boundary."
+        0.5, "Study", "Strength from which a ridge of the boundary map counts as a boundary."
     )
     temperature: Annotated[float, Interval(ge=0.001, le=10)] = option(
         0.1,

@@ -95,6 +95,8 @@ def describe(
     missing = writer.begin(photos, header)
     if writer.dropped:
         log.reporter.warn(f"{writer.dropped} images are not in INPUT any more: they are left out")
+    if writer.changed:
+        log.reporter.say(f"{writer.changed} images have changed, or their masks: described anew.")
     total = len(header.share(photos))
     if len(missing) < total:
         log.reporter.say(f"Resuming: {total - len(missing)} images are described already.")

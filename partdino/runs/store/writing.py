@@ -44,8 +44,9 @@ class StoreWriter:
 
     Attributes
     ----------
-    dropped
-        How many images the store to resume had that the collection has not; known after `begin`.
+    dropped, changed
+        How many images the store to resume had that the collection has not, and how many of another
+        version than today's; known after `begin`.
     """
 
     def __init__(self, folder: Path, existing: Existing) -> None:
@@ -55,7 +56,7 @@ class StoreWriter:
         self._photos: dict[int, Sequence[Photo]] = {}  # of the blocks that are to be made
         self._waiting: dict[int, int] = {}  # how many of theirs are not settled yet
         self._failures: dict[str, str] = {}
-        self.dropped = 0
+        self.dropped = self.changed = 0
         self._check_contents()
 
     def begin(self, photos: Sequence[Photo], header: Header) -> list[tuple[int, Photo]]:
@@ -141,9 +142,10 @@ class StoreWriter:
             remove(leftover)
 
     def _check_photos(self, photos: Sequence[Photo]) -> None:
-        names = {photo.name for photo in photos}
-        known = {image.name for _, images in self._blocks() for image in images}
-        self.dropped = len(known - names)
+        names = {photo.name: photo.key for photo in photos}
+        known = {image.name: image.key for _, images in self._blocks() for image in images}
+        self.dropped = len(known.keys() - names)
+        self.changed = sum(names.get(name, key) != key for name, key in known.items())
         if known and self.dropped == len(known):
             raise OutputError(
                 f"{self.folder} holds features of other photos, none of which is in INPUT; "
