@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -124,18 +125,20 @@ def _evaluate(
     from partdino.evaluation.eval_options import validate_evaluation
     from partdino.evaluation.pipeline import evaluate
     from partdino.evaluation.results.document import RESULTS_FILE, write_results
+    from partdino.runs.lock import lock_folder
     from partdino.runs.resume import check_free
 
     options, method = validate_evaluation(given)
     unused = ({"parts", "seeds", "method"} | set(OPTION_NAMES)) - {"foreground"}
     if labels is not None and (named := sorted(unused & set(given))):
         reporter.warn(f"--labels scores what is there: {', '.join(named)} not used")
-    if out is not None:
-        check_free(out, RESULTS_FILE, overwrite)
-    document = evaluate(benchmark, root, options, method, reporter, labels, cache, partial)
-    if out is not None:
-        write_results(out, document)
-        reporter.say(f"Results: {out / 'results.md'}")
+    with nullcontext() if out is None else lock_folder(out):
+        if out is not None:
+            check_free(out, RESULTS_FILE, overwrite)
+        document = evaluate(benchmark, root, options, method, reporter, labels, cache, partial)
+        if out is not None:
+            write_results(out, document)
+            reporter.say(f"Results: {out / 'results.md'}")
     return document
 
 

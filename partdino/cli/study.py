@@ -55,9 +55,11 @@ def _boundary(
     """
     from partdino.evaluation.study.boundary import study_boundary
     from partdino.evaluation.study.table import comparison_table, notes
+    from partdino.runs.lock import lock_folder
 
     reporter = Reporter(quiet)
-    document = study_boundary(inputs, out, given, reporter, cache, overwrite)
+    with lock_folder(out):
+        document = study_boundary(inputs, out, given, reporter, cache, overwrite)
     if as_json:
         print_json(document)
     else:

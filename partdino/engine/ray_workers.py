@@ -6,6 +6,7 @@ import logging
 import math
 import os
 import signal
+import socket
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
 from queue import SimpleQueue
@@ -18,6 +19,8 @@ from ray.exceptions import RayError
 from partdino.engine.pool import TRIES, Pool, WorkerDied, answer, count, result_of
 from partdino.engine.threads import compute_with_one_thread
 from partdino.errors import ConfigError
+
+_ANSWER_SECONDS = 10.0
 
 
 class RayPool(Pool):
@@ -140,6 +143,7 @@ def _connect(workers: int | Literal["auto"]) -> bool:
     if ray.is_initialized():
         return False
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    _check_reachable(os.environ.get("RAY_ADDRESS", ""))
     handler = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address="auto", **quiet)
@@ -153,6 +157,20 @@ def _connect(workers: int | Literal["auto"]) -> bool:
     finally:
         signal.signal(signal.SIGTERM, handler)  # Ray's own ends a run without a word
     return True
+
+
+def _check_reachable(address: str) -> None:
+    """Raise `ConfigError` where nobody listens at ``host:port``: Ray itself tries for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        return  # "auto", "local": for Ray to say
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise ConfigError(
+            f"the Ray cluster at RAY_ADDRESS {address} cannot be reached ({error}); start one "
+            "there or unset RAY_ADDRESS"
+        ) from error
 
 
 def _start(cores: int, quiet: dict[str, Any]) -> None:

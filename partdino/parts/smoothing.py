@@ -1,4 +1,4 @@
-"""Pooling over the graph of an image's cells: as far as no boundary of the image stands in the way.
+"""Smoothing of features over the graph of cells: as far as no boundary stands in the way.
 
 Averaging inside regions cut along the boundaries decides for each boundary whether it counts. Here
 it counts by its strength: features spread from cell to cell along the weak borders and hardly

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,6 +12,9 @@ from filelock import FileLock, Timeout
 from partdino.errors import OutputError
 from partdino.files import check_writable
 from partdino.runs.resume import LOCK_FILE
+
+# What network disks that have no locks say.
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
 
 
 @contextmanager
@@ -31,13 +35,16 @@ def lock_folder(folder: Path) -> Iterator[None]:
     file = folder / LOCK_FILE
     lock = FileLock(file)
     try:
-        # Disks without locks are on their own.
-        with suppress(NotImplementedError):
-            lock.acquire(timeout=0)
+        lock.acquire(timeout=0)
     except Timeout as error:
         raise OutputError(
             f"another run is writing to {folder}; wait for its end, or choose another --out"
         ) from error
+    except NotImplementedError:
+        pass  # disks without locks are on their own
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise OutputError(f"cannot lock {folder}: {error.strerror}") from error
     try:
         yield
     finally:

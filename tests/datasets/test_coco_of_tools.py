@@ -180,3 +180,61 @@ def test_whatever_a_field_holds_ends_in_one_line(tmp_path, where, field, value):
             assert sample.draw().shape == sample.size
     except DatasetError as error:
         assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "segmentation",
+    [
+        [[float("inf"), 0, 1, 1, 2, 2]],
+        [[1e12, 0, 5, 1e12, 0, 0]],
+        [[1e9, 0, 5, 1e9, 0, 0]],
+        [[float("nan"), 0, 1, 1, 2, 2]],
+        [[1, 1, 5, 1, 5, 5, 1]],
+        {"size": [HEIGHT, WIDTH], "counts": [5, 5]},
+        {"size": [HEIGHT, WIDTH], "counts": [5, HEIGHT * WIDTH]},
+        {"size": [HEIGHT, WIDTH], "counts": "zzzz~~~~"},
+        {"size": [HEIGHT, WIDTH], "counts": ""},
+        {"size": [HEIGHT, WIDTH + 1], "counts": [5, 5]},
+    ],
+)
+def test_what_would_crash_or_draw_anything_is_refused(tmp_path, segmentation):
+    sample = write(
+        tmp_path, [{"category_id": 1, "segmentation": segmentation, "bbox": [1, 1, 2, 2]}]
+    )
+    with pytest.raises(DatasetError, match=r"neither polygons nor a mask|a mask of"):
+        sample.draw()
+
+
+@pytest.mark.parametrize("sliver", [[5, 5, 5, 5, 5, 5], [0, 0, 5, 5, 9, 9]])
+def test_corners_that_enclose_nothing_are_slivers(tmp_path, sliver):
+    good = square(10, 10, 8)
+    beside = {"category_id": 1, "segmentation": [sliver, good], "bbox": [0, 0, 40, 30]}
+    assert (write(tmp_path / "a", [beside]).draw() == 1).sum() == 64
+    alone = {"category_id": 1, "segmentation": [sliver], "bbox": [3, 4, 10, 6]}
+    assert (write(tmp_path / "b", [alone]).draw() == 1).sum() == 60
+
+
+def test_a_file_name_that_no_disk_takes_is_a_missing_image(tmp_path):
+    write(tmp_path, [{"category_id": 1, "segmentation": [square(2, 2, 8)]}])
+    document = json.loads((tmp_path / "annotations" / "test.json").read_text())
+    document["images"][0]["file_name"] = "a" * 5000
+    (tmp_path / "annotations" / "test.json").write_text(json.dumps(document))
+    with pytest.raises(DatasetError, match="none of the annotated images is there"):
+        CocoParts(tmp_path)
+
+
+def test_partial_scores_what_is_there_and_says_so(partdino, coco_root, tmp_path):
+    samples = CocoParts(coco_root).samples("score")
+    for sample in samples[:4]:
+        path = (tmp_path / "labels" / sample.name).with_suffix(".png")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(sample.draw()).save(path)
+    command = ("eval", "coco-parts", coco_root, "--labels", tmp_path / "labels")
+    assert "--partial" in partdino(*command).stderr
+    out = tmp_path / "out"
+    result = partdino(*command, "--partial", "--out", out)
+    assert result.code == 0, result.stderr
+    document = json.loads((out / "results.json").read_text())
+    assert document["partial"] == {"scored": 4, "images": 6} and not document["comparable"]
+    assert document["summary"][0]["scores"]["nmi"]["mean"] == pytest.approx(100)
+    assert "partial: label maps of 4 of 6 images" in result.stderr

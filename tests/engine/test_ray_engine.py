@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 
 import engine_tasks
@@ -111,11 +112,17 @@ def test_a_cluster_that_refuses_is_told_in_its_words(partdino, photo_folder, tmp
 
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "init", refuse)
-    monkeypatch.setenv("RAY_ADDRESS", "there:6379")
     chosen = flags({**SMALL, "workers": 2, "engine": "ray"})
-    done = partdino("segment", photo_folder, "--out", tmp_path / "out", *chosen)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        done = partdino("segment", photo_folder, "--out", tmp_path / "out", *chosen)
     assert done.code == 2
-    assert "there:6379 cannot be reached (invalid token)" in done.stderr.splitlines()[-1]
+    assert f"{address} cannot be reached (invalid token)" in done.stderr.splitlines()[-1]
+    monkeypatch.setenv("RAY_ADDRESS", address)  # where nobody listens any more
+    monkeypatch.setattr(ray, "init", lambda **_: pytest.fail("Ray tries for minutes"))
+    done = partdino("segment", photo_folder, "--out", tmp_path / "other", *chosen)
+    assert done.code == 2 and f"{address} cannot be reached" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize(

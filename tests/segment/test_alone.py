@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import time
+import warnings
 
 import pytest
 from segment_runs import SMALL, content, files, flags, process
@@ -52,3 +54,16 @@ def test_nothing_is_left_of_a_folder_that_nothing_was_written_to(tmp_path):
     with lock_folder(folder), refused, lock_folder(folder):
         pass
     assert files(tmp_path) == [] and not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])
+def test_a_disk_without_locks_is_written_without_one(tmp_path, monkeypatch, number):
+    def no_lock(*_):
+        raise OSError(number, "no locks here")
+
+    monkeypatch.setattr("fcntl.flock", no_lock)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with lock_folder(tmp_path / "out"):
+            (tmp_path / "out" / "a").touch()
+    assert (tmp_path / "out" / "a").exists()

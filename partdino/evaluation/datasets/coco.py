@@ -17,6 +17,8 @@ from partdino.evaluation.datasets.base import MaskSample
 from partdino.evaluation.datasets.frame import annotated_upright
 from partdino.files import is_safe_name
 
+_FAR = 16  # sides of an image: no annotation lies so far outside
+
 
 @dataclass(frozen=True)
 class CocoFile:
@@ -194,8 +196,21 @@ def _annotations_by_image(
 
 def _without_slivers(polygons: list[Any]) -> list[Any]:
     """Leave out polygons of fewer than three corners, unless there is nothing else."""
-    corners = [p for p in polygons if not isinstance(p, list) or len(p) >= 6]
+    corners = [p for p in polygons if not isinstance(p, list) or _encloses(p)]
     return corners or ([[0.0] * 4] if polygons else [])  # of which `_polygon` makes the box
+
+
+def _encloses(numbers: list[Any]) -> bool:
+    """Tell whether a polygon has an area; what is none at all is refused when it is drawn."""
+    if len(numbers) < 6:
+        return False
+    try:
+        x, y = np.asarray(numbers, float).reshape(-1, 2).T
+    except (ValueError, TypeError, OverflowError):
+        return True
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        return True
+    return bool(x @ np.roll(y, 1) != y @ np.roll(x, 1))
 
 
 def _image(entry: dict[str, Any]) -> CocoImage:
@@ -215,7 +230,14 @@ def _find_image(folders: Sequence[Path], file_name: str) -> Path | None:
     base = PurePosixPath(file_name).name
     names = (file_name, base, f"{base.rpartition('_')[0]}/{base}")
     candidates = (folder / name for folder in folders for name in names if is_safe_name(name))
-    return next((path for path in candidates if path.is_file()), None)
+    return next(filter(_is_file, candidates), None)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # such as a name that is too long
+        return False
 
 
 def _mask(annotation: Mapping[str, Any], size: tuple[int, int], where: str) -> np.ndarray:
@@ -224,6 +246,8 @@ def _mask(annotation: Mapping[str, Any], size: tuple[int, int], where: str) -> n
     try:
         if isinstance(segmentation, list):
             polygons = [_polygon(numbers, annotation["bbox"]) for numbers in segmentation]
+            for numbers in polygons:
+                _check_polygon(numbers, size)
             # Fewer than three corners enclose nothing, and pycocotools refuses them.
             drawable = [numbers for numbers in polygons if len(numbers) >= 6]
             if not drawable:
@@ -235,6 +259,7 @@ def _mask(annotation: Mapping[str, Any], size: tuple[int, int], where: str) -> n
             runs = segmentation
         if tuple(runs["size"]) != size:
             raise DatasetError(f"{where}: a mask of {runs['size']} for an image of {size}")
+        _check_runs(runs["counts"], size)
         mask = coco_mask.decode(runs)
     except DatasetError:
         raise
@@ -243,6 +268,34 @@ def _mask(annotation: Mapping[str, Any], size: tuple[int, int], where: str) -> n
     if mask.shape != size:
         raise DatasetError(f"{where}: a mask of {mask.shape} for an image of {size}")
     return mask.astype(np.uint16)
+
+
+def _check_polygon(numbers: Sequence[float], size: tuple[int, int]) -> None:
+    """Raise `ValueError` for what pycocotools would crash on, or take as something else."""
+    most = _FAR * max(size)
+    if len(numbers) % 2 or not all(-most <= float(number) <= most for number in numbers):
+        raise ValueError("a polygon of an odd count, or of numbers far outside the image")
+
+
+def _check_runs(counts: str | bytes, size: tuple[int, int]) -> None:
+    """Raise `ValueError` where the lengths of a compressed mask do not add up to the image.
+
+    pycocotools would leave the rest of the mask as the memory happens to be. The lengths are in
+    groups of 5 bits, and from the third on less the one before the last (COCO's own format).
+    """
+    lengths: list[int] = []
+    value = shift = 0
+    for byte in counts.encode() if isinstance(counts, str) else counts:
+        bits = byte - 48
+        value |= (bits & 0x1F) << shift
+        shift += 5
+        if not bits & 0x20:
+            if bits & 0x10:
+                value -= 1 << shift
+            lengths.append(value + (lengths[-2] if len(lengths) > 2 else 0))
+            value = shift = 0
+    if shift or min(lengths, default=0) < 0 or sum(lengths) != size[0] * size[1]:
+        raise ValueError("the lengths of a mask do not add up to its image")
 
 
 def _polygon(numbers: Sequence[float], box: Sequence[float]) -> Sequence[float]:

@@ -99,12 +99,13 @@ def _difference(first: _Scores | None, second: _Scores | None, metric: str) -> d
 
 def _differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
     """Say in which respects the two were scored on different terms."""
-    names = ("annotations", "images", *{**first["protocol"], **second["protocol"]})
+    names = ("annotations", "images", "partial", *{**first["protocol"], **second["protocol"]})
     terms = [
         {
             **document["protocol"],
             "annotations": document["dataset"]["sha256"],
             "images": document["dataset"]["used"],
+            "partial": document.get("partial"),
         }
         for document in (first, second)
     ]
