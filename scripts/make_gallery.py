@@ -3,7 +3,7 @@
     python scripts/make_gallery.py [OUT]        (default: docs/pages/images)
 
 They are computed anew, with the embedded backbone and HED on the CPU, from data/samples/birds: no
-weights beyond `partdino weights pull hed` are needed. It takes about two minutes.
+weights beyond `partdino weights pull hed` are needed. It takes a minute or two.
 """
 
 from __future__ import annotations
