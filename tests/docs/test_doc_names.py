@@ -66,3 +66,13 @@ def test_right_names_are_not(text: str):
 
 def test_readme_is_a_page():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_samples_are_small_and_everyones():
+    folder = ROOT / "data" / "samples" / "birds"
+    photos = {path.name for path in folder.glob("*.jpg")}
+    lines = (folder / "ATTRIBUTION.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines[1:]]
+    assert {row[0] for row in rows} == photos and len(photos) >= 15
+    assert {row[2] for row in rows} <= {"Public domain", "CC0"}
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 2_000_000
