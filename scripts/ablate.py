@@ -1,4 +1,4 @@
-"""What every step of the method is worth: prints the ablation table of the README.
+"""What every step of the method is worth: prints the ablation table of docs/pages/measured.md.
 
 Each row changes one thing and leaves the rest as it ships; all data sets are scored, since a change
 that helps one often costs another. Images are described once for each kind of features, boundaries,

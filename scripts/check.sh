@@ -2,9 +2,12 @@
 # Sets everything up and checks the code without running it: style, types, imports, the package.
 #
 #   bash scripts/check.sh
+#
+# Works from any folder and may be run again: see setup.sh for what it makes and where.
 
 set -euo pipefail
 
+EXTRAS="dev"
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$ROOT"

@@ -8,6 +8,7 @@
 
 set -euo pipefail
 
+EXTRAS="dev"
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 

@@ -12,8 +12,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$ROOT"
 
-say "partdino segment data/samples/birds --parts 5 --out demo_out/birds"
-"$VENV/bin/partdino" segment data/samples/birds --parts 5 --out demo_out/birds --overwrite
+say "partdino segment data/samples/birds --parts 6 --out demo_out/birds"
+"$VENV/bin/partdino" segment data/samples/birds --parts 6 --out demo_out/birds --overwrite
 
 say "done. Look at"
 echo "   $ROOT/demo_out/birds/contact_sheet.jpg   the whole collection; a colour is a part"

@@ -1,9 +1,10 @@
-"""Make the sample photos that come with the project, from the originals of a folder.
+"""Make the sample photos from public-domain ones: small enough to be kept in the repository.
 
-    python scripts/make_samples.py ORIGINALS [OUT]        (default: data/samples/birds)
+    python scripts/make_samples.py SOURCE [OUT]        (default: data/samples/birds)
 
-ORIGINALS holds photos in the public domain and ATTRIBUTION.tsv (file, name, license, artist).
-Paintings are left out. What is there already in OUT is replaced.
+SOURCE is a folder of JPEG files with an ATTRIBUTION.tsv (file, name, license, artist). OUT gets the
+photographs, at most 640 pixels a side and without metadata, and the rows of those. Three files of
+the folder that this was made from are paintings: they are left out.
 """
 
 from __future__ import annotations
@@ -19,37 +20,59 @@ from PIL import Image, ImageOps
 from partdino.files import atomic_path
 
 DEFAULT_OUT = Path(__file__).resolve().parents[1] / "data" / "samples" / "birds"
-SIDE = 640  # pixels of the longer side, at most
+ATTRIBUTION = "ATTRIBUTION.tsv"
+LONGEST = 640  # pixels
+QUALITY = 84
+LICENCES = ("Public domain", "CC0")
+# By Louis Agassiz Fuertes, each seen by eye.
 PAINTINGS = ("golden-winged_warbler.jpg", "mourning_warbler.jpg", "townsend's_solitaire.jpg")
 
 
+def read_attribution(folder: Path) -> list[dict[str, str]]:
+    """Return the rows of the photographs in a folder, by file name; refuse an unknown licence."""
+    with (folder / ATTRIBUTION).open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["file"] not in PAINTINGS]
+    for row in rows:
+        if row["license"] not in LICENCES:
+            raise SystemExit(f"{row['file']}: {row['license']!r} is not among {LICENCES}")
+    return sorted(rows, key=lambda row: row["file"])
+
+
+def plain(text: str) -> str:
+    """Return a text without the HTML tags that it came with."""
+    return html.unescape(re.sub(r"<[^>]+>", "", text)).strip().rstrip(".")
+
+
 def shrink(source: Path, target: Path) -> None:
-    """Write a photo as a JPEG that is upright, small and without anything but its pixels."""
+    """Write a photo upright, scaled down, and without metadata."""
     with Image.open(source) as photo:
-        small = ImageOps.exif_transpose(photo).convert("RGB")
-    small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+        upright = ImageOps.exif_transpose(photo).convert("RGB")
+    upright.thumbnail((LONGEST, LONGEST), Image.Resampling.LANCZOS)
+    upright.info.clear()
     with atomic_path(target) as temporary:
-        small.save(temporary, "JPEG", quality=86, optimize=True)
+        upright.save(temporary, "JPEG", quality=QUALITY, optimize=True, progressive=True)
 
 
-def main(originals: Path, out: Path) -> None:
-    """Write the photos and what is owed to whom."""
-    with (originals / "ATTRIBUTION.tsv").open(encoding="utf-8", newline="") as stream:
-        rows = [row for row in csv.DictReader(stream, delimiter="\t")]
-    kept = sorted((row for row in rows if row["file"] not in PAINTINGS), key=lambda r: r["file"])
-    for row in kept:
-        shrink(originals / row["file"], out / row["file"].replace("'", ""))
-    with atomic_path(out / "ATTRIBUTION.tsv") as temporary:
-        lines = ["\t".join(rows[0])]
-        for row in kept:
-            artist = html.unescape(re.sub("<[^>]*>", "", row["artist"]))
-            lines.append(
-                "\t".join([row["file"].replace("'", ""), row["name"], row["license"], artist])
-            )
-        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    size = sum(file.stat().st_size for file in out.iterdir())
+def main(source: Path, out: Path) -> None:
+    """Write the photographs and what is to be said of each."""
+    out.mkdir(parents=True, exist_ok=True)
+    rows = read_attribution(source)
+    kept = []
+    for row in rows:
+        name = row["file"].replace("'", "")  # needs no quoting in a shell
+        shrink(source / row["file"], out / name)
+        kept.append((name, row["name"], row["license"], plain(row["artist"])))
+    with (
+        atomic_path(out / ATTRIBUTION) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerows([("file", "name", "license", "artist"), *kept])
+    size = sum(path.stat().st_size for path in out.glob("*.jpg"))
     print(f"{out}: {len(kept)} photos, {size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else DEFAULT_OUT)
+    if len(sys.argv) not in (2, 3):
+        raise SystemExit(__doc__)
+    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) == 3 else DEFAULT_OUT)

@@ -1,6 +1,6 @@
 """Draw what --symmetry does: rendered faces with their parts under auto, together and apart.
 
-python scripts/make_symmetry_figure.py [OUT]        (default: data/symmetry.png)
+python scripts/make_symmetry_figure.py [OUT]        (default: docs/pages/images/symmetry.png)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from partdino.evaluation.synth import render_face
 from partdino.files import atomic_path
 from partdino.runs.writers.drawing import draw_parts
 
-DEFAULT_OUT = Path(__file__).resolve().parents[1] / "data" / "symmetry.png"
+DEFAULT_OUT = Path(__file__).resolve().parents[1] / "docs" / "pages" / "images" / "symmetry.png"
 FACES, SHOWN, SIDE, PARTS = 12, 4, 150, 8
 CAPTION = 26
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Makes a virtual environment with Part-DINO in it; demo.sh and test.sh source this file.
+# Makes a virtual environment with Part-DINO in it; the other scripts source this file.
 # It does only what is missing, so running it again takes a second.
 #
 #   PYTHON         the Python to make it with, 3.10 or newer   (default: python3)
 #   PARTDINO_VENV  where to make it                            (default: .venv in the repository)
+#   EXTRAS         what to install beside the package: check.sh says dev, docs.sh docs (default: test)
 
 set -euo pipefail
 unset CDPATH
@@ -12,7 +13,8 @@ ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 PYTHON="${PYTHON:-python3}"
 VENV="${PARTDINO_VENV:-$ROOT/.venv}"
 VENV_PYTHON="$VENV/bin/python"
-STAMP="$VENV/partdino-installed"
+EXTRAS="${EXTRAS:-test}"
+STAMP="$VENV/partdino-installed-$EXTRAS"
 
 say() { printf '== %s\n' "$*"; }
 fail() {
@@ -51,7 +53,7 @@ print(hashlib.sha256(pathlib.Path(root, "pyproject.toml").read_bytes()).hexdiges
 }
 
 install() {
-    local wanted
+    local wanted other
     wanted="$(wanted_stamp)"
     if [ "$wanted" = "$(cat "$STAMP" 2>/dev/null || true)" ]; then
         say "packages: installed already"
@@ -60,9 +62,13 @@ install() {
     say "packages: installing Part-DINO and what it needs (PyTorch is large: minutes, some GB)"
     rm -f "$STAMP"
     "$VENV_PYTHON" -m pip install --quiet --disable-pip-version-check --no-input \
-        --editable "${ROOT}[dev]" ||
+        --editable "${ROOT}[$EXTRAS]" ||
         fail "pip could not install the packages: see its message above," \
             "check the connection to the package index and run this again"
+    # What was installed from another checkout, or before a change, is not there any more.
+    for other in "$VENV"/partdino-installed-*; do
+        [ "$wanted" = "$(cat "$other" 2>/dev/null || true)" ] || rm -f "$other"
+    done
     printf '%s\n' "$wanted" >"$STAMP"
 }
 
