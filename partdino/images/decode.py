@@ -198,8 +198,8 @@ def _tiff_array(page: tifffile.TiffPage, file: tifffile.TiffFile) -> np.ndarray:
 def _without_orientation(page: tifffile.TiffPage, file: tifffile.TiffFile) -> bytearray:
     """Return the file's content with the orientation blanked, which OpenCV would apply itself.
 
-    The imagecodecs library would decode such files without this, but weighs more than all that is
-    installed for images now, for these few lines.
+    The imagecodecs library would decode such files without this: a wheel of 26 MB in the place of
+    these few lines.
     """
     file.filehandle.seek(0)
     content = bytearray(file.filehandle.read())
