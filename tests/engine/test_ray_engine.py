@@ -43,7 +43,7 @@ def cluster():
 
 
 @pytest.fixture(scope="module")
-def pool():
+def pool(cluster):  # which outlives it
     with worker_pool(2, "ray") as pool:
         yield pool
 
