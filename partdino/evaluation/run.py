@@ -12,7 +12,7 @@ from partdino.evaluation.benchmarks import Benchmark
 from partdino.evaluation.datasets import DatasetIdentity, PartDataset, Sample
 from partdino.evaluation.eval_options import EvalOptions
 from partdino.parts.fitting import MAX_IMAGES
-from partdino.parts.sampling import spread
+from partdino.parts.sampling import evenly_spaced
 from partdino.runs.reporting import RunLog
 
 #: Samples under "fit", "regression" and "score".
@@ -63,6 +63,6 @@ def choose_splits(
     if not score:
         raise DatasetError(f"{root}: the split that is scored has no image here; add its images")
     if fit_on == "sample":  # of at most so many images: the others need not be described
-        fit = spread(fit, MAX_IMAGES)
+        fit = evenly_spaced(fit, MAX_IMAGES)
     splits = {"fit": fit, "regression": regression, "score": score}
-    return {name: spread(samples, options.limit) for name, samples in splits.items()}
+    return {name: evenly_spaced(samples, options.limit) for name, samples in splits.items()}

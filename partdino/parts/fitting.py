@@ -38,7 +38,7 @@ from partdino.parts.kmeans import ClusterSums
 from partdino.parts.model import PartModel
 from partdino.parts.part_number import part_curve
 from partdino.parts.projection import Moments, ObjectCells, Projection, fit_projection, stack
-from partdino.parts.sampling import some_of, spread
+from partdino.parts.sampling import evenly_spaced, some_of
 from partdino.parts.smoothing import smooth_cells
 
 Sums = TypeVar("Sums", Moments, ClusterSums)
@@ -114,7 +114,7 @@ def fit_models(
     if not names:
         raise InputError("no image could be read, so there is nothing to fit")
     method = options.numbers
-    sample = spread(names, MAX_IMAGES)
+    sample = evenly_spaced(names, MAX_IMAGES)
     foreground = None
     if options.foreground == "auto":
         regions, contrast, areas = _sample_regions(store, sample, options.seed)

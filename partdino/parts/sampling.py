@@ -10,7 +10,7 @@ import numpy as np
 T = TypeVar("T")
 
 
-def spread(items: Sequence[T], limit: int | None) -> Sequence[T]:
+def evenly_spaced(items: Sequence[T], limit: int | None) -> Sequence[T]:
     """Return at most `limit` of the items, spread evenly; None is no limit."""
     if limit is None or len(items) <= limit:
         return items

@@ -63,20 +63,21 @@ class Cub:
         points = _points_by_image(locations, sorted(number for number, _ in parts))
         for table, name in ((train, files[1]), (box, files[2]), (points, files[4])):
             _require_ids(images, table, name)
-        self._samples: dict[str, list[KeypointSample]] = {"fit": [], "score": []}
+        self._samples: dict[Split, list[KeypointSample]] = {"fit": [], "score": []}
         for key, name in images:
             path = root / "images" / name
             if path.is_file():
                 sample = KeypointSample(name, path, *points[key], _checked_box(box[key], files[2]))
                 self._samples["fit" if train[key] else "score"].append(sample)
-        counts = {split: len(samples) for split, samples in self._samples.items()}
+        counts: dict[str, int] = {split: len(found) for split, found in self._samples.items()}
+        self._samples["regression"] = self._samples["fit"]
         refuse_empty(root / "images", sum(counts.values()), _CURE)
         missing = len(images) - sum(counts.values())
         self.identity = DatasetIdentity("CUB-200-2011", counts, _OFFICIAL, missing, digest(files))
 
     def samples(self, split: Split) -> Sequence[KeypointSample]:
         """Return the samples of a split, in the order of ``images.txt``."""
-        return self._samples["score" if split == "score" else "fit"]
+        return self._samples[split]
 
 
 def _points_by_image(

@@ -17,7 +17,7 @@ from partdino.evaluation.eval_options import EvalOptions
 from partdino.evaluation.methods.cache import sample_key
 from partdino.evaluation.methods.sources import as_source
 from partdino.evaluation.study.study_options import StudyOptions
-from partdino.parts.sampling import spread
+from partdino.parts.sampling import evenly_spaced
 
 _SPLITS: dict[str, tuple[Split, ...]] = {
     "all": ("fit", "score"),
@@ -75,7 +75,7 @@ def open_photos(
         StudyImage(photo.name, f"{photo.path} {photo.key}", Source(photo.name, photo.path))
         for photo in find_photos(inputs, out, masks)
     ]
-    return Collection("photos", spread(images, options.images), None)
+    return Collection("photos", evenly_spaced(images, options.images), None)
 
 
 def open_benchmark(benchmark: str, root: Path, options: StudyOptions) -> Collection:
@@ -91,7 +91,7 @@ def open_benchmark(benchmark: str, root: Path, options: StudyOptions) -> Collect
     masked = options.foreground == "ground-truth"
     if masked and dataset.kind != "pixels":
         raise ConfigError(f"{benchmark} has keypoints, no masks: --foreground auto or none")
-    samples = spread(_samples(dataset, options.split), options.images)
+    samples = evenly_spaced(_samples(dataset, options.split), options.images)
     if not samples:
         raise DatasetError(f"{root}: the {options.split} split has no image here; add its images")
     return Collection(
