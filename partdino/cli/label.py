@@ -42,9 +42,9 @@ def label(
 
     Exit code: 0 all images labelled, 1 some failed (failures.csv), 2 nothing done.
     """
+    from partdino.runs.label_stores import label_stores
     from partdino.runs.resume import Existing
     from partdino.runs.shard import Shard
-    from partdino.runs.steps.label import label_stores
 
     reporter = Reporter(quiet)
     existing = Existing.of(overwrite, resume)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from partdino.errors import InputError
 from partdino.images.remote import RemoteFile, as_location, list_remote, tree_path
+from partdino.output_marks import is_output
 
 # Only formats that Pillow recognises by their first bytes and decodes in every build.
 IMAGE_SUFFIXES = (
@@ -144,7 +145,8 @@ def _walk(root: Path, output: str | None) -> Iterator[str]:
         unlistable: list[OSError] = []
         for folder, subfolders, files in os.walk(start, onerror=unlistable.append):
             real = os.path.realpath(folder)
-            if real in seen or _is_output(subfolders, files):
+            # Otherwise the overlays of one run would be photos to the next one.
+            if real in seen or is_output({*subfolders, *files}):
                 subfolders.clear()
                 continue
             seen.add(real)
@@ -154,11 +156,6 @@ def _walk(root: Path, output: str | None) -> Iterator[str]:
             yield from _images_among(folder, files)
         # Reading such a folder as an image fails: it is reported, and the rest goes on.
         yield from (str(error.filename) for error in unlistable)
-
-
-def _is_output(subfolders: Sequence[str], files: Sequence[str]) -> bool:
-    # Otherwise the overlays of one run would be photos to the next one.
-    return ".partdino" in subfolders or ("run.json" in files and "labels" in subfolders)
 
 
 def _images_among(folder: str, files: Iterable[str]) -> Iterator[str]:

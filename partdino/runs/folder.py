@@ -11,28 +11,27 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from partdino.errors import OutputError
+from partdino.errors import InputError, OutputError
 from partdino.files import is_safe_name, link, remove, write_json
+from partdino.output_marks import LABELS_FOLDER, RUN_FILE, WORK_FOLDER
 from partdino.runs.result_log import RESULTS_FILE, read_results
 from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents
 from partdino.runs.writers import CURRENT_FILE
 
-RUN_FILE = "run.json"
 MODEL_FILE = "parts.safetensors"
 CONFIG_FILE = "config.yaml"
 CURVE_NAME = "parts_curve"  # and .csv, .png, .svg
 # Of each image, and the suffix that its file has after the image's name.
-PER_IMAGE = {"labels": ".png", "overlays": ".jpg"}
+PER_IMAGE = {LABELS_FOLDER: ".png", "overlays": ".jpg"}
 PER_RUN = (
     *(MODEL_FILE, CONFIG_FILE, "coco.json", "parts.csv", "failures.csv"),
     *("contact_sheet.jpg", "parts_curve.csv", "parts_curve.png", "parts_curve.svg"),
 )
 OUR_FILES = (RUN_FILE, RESULTS_FILE, *PER_RUN)
-_WORK = ".partdino"
 _DROPPED = ".partdino-dropped"  # one of LEFTOVERS
 _FINGERPRINT = "fingerprint.json"
 _NEW = "new"  # in the work folder: results that are to replace others
@@ -59,7 +58,7 @@ class OutputFolder:
 
     def __init__(self, path: Path, existing: Existing) -> None:
         self.path = path
-        self._work = path / _WORK
+        self._work = path / WORK_FOLDER
         self._existing = existing
         self.store = self._work / "features"
         self._check_contents()
@@ -123,10 +122,15 @@ class OutputFolder:
         self.begin(fingerprint)
         (self._work / _RENEWING).touch()
 
-    def abandon(self) -> None:
-        """Leave older results as they were, where a run has found that it cannot have any."""
-        if self.place != self.path:
-            remove(self._work)
+    @contextmanager
+    def sparing_older(self) -> Iterator[None]:
+        """Leave older results as they were where a run finds no input that would give new ones."""
+        try:
+            yield
+        except InputError:
+            if self.place != self.path:
+                remove(self._work)
+            raise
 
     def finish(self, run: dict[str, Any]) -> None:
         """Write `run.json`, the mark of a finished run, and drop the work folder."""
@@ -165,9 +169,9 @@ class OutputFolder:
         names = contents(self.path)
         if not names:
             return
-        if _WORK not in names and "fingerprint" not in read_run(self.path):
+        if WORK_FOLDER not in names and "fingerprint" not in read_run(self.path):
             raise OutputError(f"{self.path} holds files of something else; choose another --out")
-        if _WORK not in names and self._existing is Existing.REFUSE:
+        if WORK_FOLDER not in names and self._existing is Existing.REFUSE:
             raise OutputError(
                 f"{self.path} holds a finished run; pass --overwrite to replace it or another --out"
             )
@@ -206,7 +210,7 @@ def read_run(folder: Path) -> dict[str, Any]:
 
 def is_unfinished(folder: Path) -> bool:
     """Return whether a run was begun in a folder and did not come to its end."""
-    return (folder / _WORK).exists()
+    return (folder / WORK_FOLDER).exists()
 
 
 def clear_images(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -44,6 +45,7 @@ class RunLog:
     without_foreground: list[str] = field(default_factory=list)
     without_photo: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    start: float = field(default_factory=time.perf_counter)
 
     def note(self, outcome: Outcome) -> bool:
         """Book an outcome; return whether it succeeded."""
@@ -58,6 +60,23 @@ class RunLog:
         if name not in self.failures:
             self.failures[name] = reason
             self.reporter.warn(f"{name}: {reason}")
+
+    def note_odd(self, name: str, foreground_found: bool, photo_found: bool) -> None:
+        """Book what is odd about an image that has been labelled."""
+        if not foreground_found:
+            self.without_foreground.append(name)
+        if not photo_found:
+            self.without_photo.append(name)
+
+    def warn_of_odd(self) -> None:
+        """Say in one line each which images have no foreground, and which no photo any more."""
+        for names, problem in (
+            (self.without_foreground, "no foreground in {} images (run.json): {}"),
+            (self.without_photo, "{} photos cannot be read any more, so they have no overlay: {}"),
+        ):
+            if names:
+                more = ", ..." if len(names) > 3 else ""
+                self.reporter.warn(problem.format(len(names), ", ".join(names[:3]) + more))
 
     @contextmanager
     def progress(self, title: str, total: int, done: int = 0) -> Iterator[Callable[..., None]]:

@@ -96,6 +96,11 @@ class Recorded:
             foreground_found=result.foreground_found,
         )
 
+    @property
+    def odd(self) -> tuple[str, bool, bool]:
+        """What `RunLog.note_odd` takes."""
+        return self.name, bool(self.foreground_found), self.photo_found
+
     def check(self) -> None:
         """Raise `ValueError` where a field is of the wrong kind, or a name leads elsewhere."""
         if not is_safe_name(self.name):

@@ -48,9 +48,8 @@ def run_document(
     shard: Shard,
     images: Sequence[str],
     log: RunLog,
-    start: float,
 ) -> dict[str, Any]:
-    """Return what `run.json` holds; `start` is when the run began, of `time.perf_counter`."""
+    """Return what `run.json` holds."""
     return {
         "version": __version__,
         "python": platform.python_version(),
@@ -65,7 +64,7 @@ def run_document(
         "parts": model.counts(),
         **run_counts(images, log),
         "seconds": {stage: round(value, 3) for stage, value in log.seconds.items()},
-        "seconds_total": round(time.perf_counter() - start, 3),
+        "seconds_total": round(time.perf_counter() - log.start, 3),
     }
 
 

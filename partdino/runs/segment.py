@@ -9,33 +9,28 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from partdino.describe.photos import find_photos
 from partdino.describe.settling import settle
 from partdino.describe.workers import stage_workers
-from partdino.errors import InputError, ModelError
+from partdino.errors import ModelError
 from partdino.files import file_sha256
 from partdino.options import DECIDED_OPTIONS, RUNNING_OPTIONS, Options, validate
 from partdino.parts.model import PartModel
 from partdino.parts.model_file import load_model
 from partdino.runs.folder import CURVE_NAME, MODEL_FILE, OutputFolder
+from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
 from partdino.runs.resume import Existing, fingerprint
-from partdino.runs.run_record import run_document, write_run_tables
 from partdino.runs.shard import WHOLE
 from partdino.runs.steps.describe import check_any, describe
 from partdino.runs.steps.fit import fit_store
-from partdino.runs.steps.label import label, renew, stale_images
 from partdino.runs.store import Header, StoreWriter
 from partdino.runs.writers import write_parts_curve
-
-if TYPE_CHECKING:
-    pass
 
 
 @resumable()
@@ -74,7 +69,7 @@ def segment(
     PartDinoError
         Nothing could be done at all. Single images that fail are booked in `failures.csv`.
     """
-    start = time.perf_counter()
+    log = RunLog(reporter)
     asked, model = _options_and_model(given, model_file)
     with lock_folder(out):
         folder = OutputFolder(out, existing)
@@ -82,38 +77,27 @@ def segment(
         backbone, options, notes = settle(asked, reporter.say, reporter.warn)
         if model is not None:
             model.check_backbone(backbone)
-        header = Header.of(photos, options, backbone, notes, WHOLE)
+        identity = Header.of(photos, options, backbone, notes, WHOLE).identity
         model_sha256 = None if model_file is None else file_sha256(model_file)
-        same = fingerprint(header.identity, asked, model_sha256, str(WHOLE))
-        log = RunLog(reporter)
-        if (run := folder.finished(same)) is not None:
-            if not (stale := stale_images(folder, photos, reporter)):
-                return run
-            folder.begin_to_renew(same)
-            header, model = Header.of(stale, options, backbone, notes, WHOLE), None
-        else:
-            stale = list(photos)
-            folder.begin(same)
-        with stage_workers(options.workers, options.engine, options.device) as pool:
+        same = fingerprint(identity, asked, model_sha256, str(WHOLE))
+        run = LabelRun(folder, same, WHOLE, model_file, log)
+        photos = run.begin(photos)
+        if run.done and not photos:
+            return run.done
+        header = Header.of(photos, options, backbone, notes, WHOLE)
+        workers = stage_workers(options.workers, options.engine, options.device)
+        with folder.sparing_older(), workers as pool:
             writer = StoreWriter(folder.store, Existing.RESUME)
-            store = describe(stale, writer, header, backbone, options, pool, log)
-            try:
-                if run is not None:
-                    model = load_model(out / MODEL_FILE)
-                    images = renew(folder, store, photos, WHOLE, model, pool, log)
-                else:
-                    check_any(store, folder.place)
-                    if model is None:
-                        model = fit_store(store, asked.parts, options, log, pool)
-                        write_parts_curve(folder.place / CURVE_NAME, model.curve)
-                    images = label(store, WHOLE, model, model_file, folder.place, pool, log)
-            except InputError:  # there is nothing that could replace older results
-                folder.abandon()
-                raise
-        write_run_tables(folder.place, header.options, model, images, log)
-        run = run_document(header, model, same, model_file, WHOLE, images, log, start)
-        folder.finish(run)
-    return run
+            store = describe(photos, writer, header, backbone, options, pool, log)
+            if run.done:
+                model = load_model(out / MODEL_FILE)
+            else:
+                check_any(store, out if folder.place == out else None)
+            if model is None:
+                model = fit_store(store, asked.parts, options, log, pool)
+                write_parts_curve(folder.place / CURVE_NAME, model.curve)
+            run.label(store, model, pool)
+        return run.finish(header, model)
 
 
 def _options_and_model(

@@ -173,3 +173,33 @@ def test_a_full_disk_while_labelling(label, store, labelled, tmp_path, monkeypat
     assert result.stderr.splitlines()[-1] == "error: cannot write: No space left on device"
     assert label(out, store, more=("--resume",)).code == 0
     assert content(out, "run.json") == content(labelled, "run.json")
+
+
+# Until the new store is whole, what is read is the old one; from then on, the new one moves in.
+@pytest.mark.parametrize("at", [1, 3, 6, 12, 30, 60, *range(80, 132, 3)])
+def test_killed_overwriting_leaves_the_old_store_or_goes_on(features, store, tmp_path, at):
+    out = tmp_path / "store"
+    assert features(out, regions="slic").code == 0
+    old = content(out)
+    code = forked(lambda: features(out, "--overwrite"), out, at, kill)
+    new = out / ".partdino"
+    if code == 0:
+        assert not new.exists()
+    else:
+        assert code == -signal.SIGKILL
+        kept = {k: v for k, v in content(out).items() if not k.startswith(".partdino")}
+        assert kept == old or (new / "whole").exists()
+        begun = (new / "store.json").exists() or (new / "whole").exists()
+        assert features(out, "--resume" if begun else "--overwrite").code == 0
+    assert content(out) == content(store)
+
+
+def test_a_hopeless_overwriting_leaves_the_store(features, tmp_path):
+    out, bad = tmp_path / "store", tmp_path / "bad"
+    assert features(out).code == 0
+    old = content(out)
+    bad.mkdir()
+    (bad / "a.jpg").write_text("no image")
+    result = features(out, "--overwrite", photos=bad)
+    assert result.code == 2 and "none of the 1 images could be read" in result.stderr
+    assert content(out) == old and not (out / ".partdino").exists()

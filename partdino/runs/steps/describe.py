@@ -63,9 +63,13 @@ def make_store(
         header = Header.of(photos, options, backbone, notes, shard)
         with stage_workers(options.workers, options.engine, options.device) as pool:
             store = describe(photos, writer, header, backbone, options, pool, RunLog(reporter))
-    if shard.count == 1:
-        check_any(store, out)
-    return store
+        if shard.count == 1:
+            try:
+                check_any(store, out if writer.folder == out else None)
+            except InputError:  # there is nothing that could replace an older store
+                writer.abandon()
+                raise
+        return writer.publish()
 
 
 def describe(
@@ -112,14 +116,24 @@ def describe(
     return writer.finish()
 
 
-def check_any(store: FeatureStore, out: Path) -> None:
-    """Raise `InputError` where a store holds nothing but failures; they are listed in `out`."""
+def check_any(store: FeatureStore, out: Path | None) -> None:
+    """Raise `InputError` where a store holds nothing but failures.
+
+    Parameters
+    ----------
+    store
+        Of the run.
+    out
+        Where `failures.csv` lists them; None where older results stay.
+    """
     if not store.keys:
-        store.write_failures(out)
+        if out is not None:
+            store.write_failures(out)
         first = store.images[0]
+        listed = "" if out is None else f" ({out / 'failures.csv'})"
         raise InputError(
-            f"none of the {len(store.images)} images could be read ({out / 'failures.csv'}); "
-            f"the first: {first.name}: {first.failure}"
+            f"none of the {len(store.images)} images could be read{listed}; the first: "
+            f"{first.name}: {first.failure}"
         )
 
 

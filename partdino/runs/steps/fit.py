@@ -74,9 +74,10 @@ def make_model(
     workers = options.workers if options.fit_on == "all" else 0
     with stage_workers(workers, options.engine, options.device) as pool:
         model = fit_store(open_stores(stores), asked.parts, options, RunLog(reporter), pool)
-    for file in curve_files(curve):  # of the model that is replaced
-        remove(file)
     save_model(model, out)
+    if model.curve is None:  # what is there is of the model that was replaced
+        for file in curve_files(curve):
+            remove(file)
     write_parts_curve(curve, model.curve)
     return model
 

@@ -12,11 +12,11 @@ from partdino.describe.workers import stage_workers
 from partdino.engine.pool import Pool
 from partdino.errors import OutputError, StoreError
 from partdino.files import link, recover_folder, whole_folder, write_json
+from partdino.output_marks import RUN_FILE
 from partdino.runs.folder import (
     CONFIG_FILE,
     MODEL_FILE,
     PER_IMAGE,
-    RUN_FILE,
     foreign_files,
     is_unfinished,
     read_run,
@@ -27,7 +27,7 @@ from partdino.runs.result_log import RESULTS_FILE, merge_results, read_head, rea
 from partdino.runs.resume import contents
 from partdino.runs.run_record import run_counts
 from partdino.runs.shard import WHOLE, Shard, check_complete
-from partdino.runs.steps.label import recall_results, warn_of_odd
+from partdino.runs.steps.recall import recall_results
 from partdino.runs.store import merge_stores
 from partdino.runs.store.header import STORE_FILES, is_store
 from partdino.runs.writers import OutputWriters, write_failures
@@ -143,7 +143,7 @@ def _merge_outputs(out: Path, folders: Sequence[Path], pool: Pool | None, log: R
         write_failures(new, log.failures.items())
         images = [result.name for result in read_results(new / RESULTS_FILE)]
         write_json(new / RUN_FILE, _run([read_run(folder) for folder in folders], images, log))
-    warn_of_odd(log)
+    log.warn_of_odd()
     return len(images)
 
 

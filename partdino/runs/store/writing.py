@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from partdino.describe.description import ImageDescription
 from partdino.describe.photos import Photo
 from partdino.errors import OutputError, StoreError
 from partdino.files import remove
+from partdino.output_marks import WORK_FOLDER
 from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents
 from partdino.runs.store.blocks import (
     StoredImage,
@@ -20,12 +22,18 @@ from partdino.runs.store.blocks import (
     write_block,
 )
 from partdino.runs.store.descriptions import DescriptionStore
-from partdino.runs.store.header import Header, is_store
+from partdino.runs.store.header import STORE_FILES, Header, is_store
 from partdino.runs.store.reading import FeatureStore, read_store
+
+_WHOLE = "whole"  # a mark in the work folder: the new store is finished
+_MOVING = "moving"  # a mark in the work folder: the old store is gone, the new one moves in
 
 
 class StoreWriter:
     """Fills the store of a collection, or of a shard of it.
+
+    A store that is replaced stays as it is until the new one is whole: that lies in a work folder
+    inside it, and takes its place by `publish`.
 
     An image goes to the journal, a file of its own, as soon as it is described, and from there into
     its block when that is full. So no more is lost than what is not described yet.
@@ -50,14 +58,15 @@ class StoreWriter:
     """
 
     def __init__(self, folder: Path, existing: Existing) -> None:
-        self.folder = folder
+        self._target, self._new = folder, folder / WORK_FOLDER
         self._existing = existing
-        self._journal = DescriptionStore(folder / "journal")
+        self._check_contents()
+        self.folder = self._place()
+        self._journal = DescriptionStore(self.folder / "journal")
         self._photos: dict[int, Sequence[Photo]] = {}  # of the blocks that are to be made
         self._waiting: dict[int, int] = {}  # how many of theirs are not settled yet
         self._failures: dict[str, str] = {}
         self.dropped = self.changed = 0
-        self._check_contents()
 
     def begin(self, photos: Sequence[Photo], header: Header) -> list[tuple[int, Photo]]:
         """Keep what can be kept of the store that is resumed, and clear the rest.
@@ -116,15 +125,56 @@ class StoreWriter:
         shutil.rmtree(self._journal.folder, ignore_errors=True)
         return store
 
+    def publish(self) -> FeatureStore:
+        """Let the finished store take the place of the one it replaces, and return it."""
+        if self.folder != self._target:
+            (self._new / _WHOLE).touch()
+            self._move_in()
+        return read_store(self._target)
+
+    def abandon(self) -> None:
+        """Leave the store that was to be replaced as it is; raises `OutputError`."""
+        if self.folder != self._target:
+            remove(self._new)
+
     def _check_contents(self) -> None:
-        occupied = contents(self.folder)
-        if occupied and not is_store(self.folder):
-            raise OutputError(f"{self.folder} holds files of something else; choose another --out")
+        occupied = contents(self._target)
+        if occupied and not is_store(self._target) and not (self._new / _WHOLE).exists():
+            raise OutputError(f"{self._target} holds files of something else; choose another --out")
         if occupied and self._existing is Existing.REFUSE:
             raise OutputError(
-                f"{self.folder} holds a feature store; pass --resume to go on with it, --overwrite "
-                "to start again, or another --out"
+                f"{self._target} holds a feature store; pass --resume to go on with it, "
+                "--overwrite to start again, or another --out"
             )
+
+    def _place(self) -> Path:
+        """Return where the store is made: beside one that it replaces."""
+        if (self._new / _WHOLE).exists():  # a run was killed while it published
+            self._move_in()
+        elif self._existing is Existing.RESUME and is_store(self._new):
+            return self._new
+        else:
+            remove(self._new)
+        replaces = self._existing is Existing.OVERWRITE and is_store(self._target)
+        return self._new if replaces else self._target
+
+    def _move_in(self) -> None:
+        """Put the new store in the place of the old one; may be killed and called again."""
+        try:
+            if not (self._new / _MOVING).exists():
+                # The header goes first and comes last: what is there in between is no store.
+                for name in STORE_FILES:
+                    remove(self._target / name)
+                (self._new / _MOVING).touch()
+            for name in reversed(STORE_FILES):
+                if (self._new / name).exists():
+                    os.rename(self._new / name, self._target / name)
+        except OSError as error:
+            raise OutputError(
+                f"cannot replace the store in {self._target}: {error.strerror}; the new one is in "
+                f"{self._new}, and --resume goes on"
+            ) from error
+        remove(self._new)
 
     def _clear(self, header: Header) -> None:
         if self._existing is Existing.RESUME and is_store(self.folder):

@@ -1,0 +1,96 @@
+"""`partdino label`: a feature store and a model to an output folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from partdino.describe.workers import stage_workers
+from partdino.errors import ModelError
+from partdino.files import file_sha256
+from partdino.options import RUNNING_OPTIONS
+from partdino.parts.model import PartModel
+from partdino.parts.model_file import load_model
+from partdino.runs.folder import OutputFolder
+from partdino.runs.label_run import LabelRun
+from partdino.runs.lock import lock_folder
+from partdino.runs.reporting import Reporter, RunLog, resumable
+from partdino.runs.resume import Existing, fingerprint
+from partdino.runs.shard import WHOLE, Shard
+from partdino.runs.store import FeatureStore, open_stores
+
+
+@resumable()
+def label_stores(
+    stores: Sequence[Path],
+    out: Path,
+    model_file: Path,
+    reporter: Reporter,
+    shard: Shard = WHOLE,
+    existing: Existing = Existing.REFUSE,
+    workers: int | Literal["auto"] = "auto",
+    engine: Literal["local", "ray"] = "local",
+) -> dict[str, Any]:
+    """Label the images of a store and write every output format.
+
+    Parameters
+    ----------
+    stores
+        The store, or those of all shards.
+    out
+        The output folder.
+    model_file
+        The fitted model.
+    reporter
+        Where to say what happens.
+    shard
+        Which share of the images is labelled.
+    existing
+        What to do if `out` holds results.
+    workers, engine
+        Processes beside this one, and where they run; see `stage_workers`.
+
+    Returns
+    -------
+    dict
+        The content of `run.json`.
+
+    Raises
+    ------
+    PartDinoError
+        Nothing could be done at all. Single images that fail are booked in `failures.csv`.
+    """
+    log = RunLog(reporter)
+    store = open_stores(stores)
+    masks = store.header.options["masks"]
+    model = load_model(model_file)
+    model.asked({"masks": masks} if masks else {}, str(model_file))
+    _check_model(model_file, model, store)
+    header = store.header
+    same = fingerprint(header.identity, model.options, file_sha256(model_file), str(shard))
+    with lock_folder(out):
+        run = LabelRun(OutputFolder(out, existing), same, shard, model_file, log)
+        images = run.begin(shard.share(store.images))
+        if run.done and not images:
+            return run.done
+        with stage_workers(workers, engine) as pool:
+            run.label(FeatureStore(header, images) if run.done else store, model, pool)
+        return run.finish(header, model)
+
+
+def _check_model(model_file: Path, model: PartModel, store: FeatureStore) -> None:
+    header = store.header
+    if model.weights_sha256 != header.weights["sha256"]:
+        raise ModelError(f"{model_file} was fitted to features of other weights than the store's")
+    for name, value in header.options.items():
+        fitted = model.options.values()[name]
+        if name not in RUNNING_OPTIONS and fitted != value:
+            raise ModelError(
+                f"{model_file} was fitted with {name} {fitted}, and the store was made with {value}"
+            )
+    if (numbers := model.options.numbers.describing) != header.numbers:
+        raise ModelError(
+            f"{model_file} was fitted with numbers {numbers}, and the store was made with "
+            f"{header.numbers}"
+        )

@@ -1,0 +1,68 @@
+"""The step that takes up the results of an earlier run: for all that covers the whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from partdino.engine.outcomes import Outcome, run_stage
+from partdino.engine.pool import Pool
+from partdino.errors import InputError, OutputError
+from partdino.images import read_image
+from partdino.runs.reporting import RunLog
+from partdino.runs.result_log import Recorded
+from partdino.runs.writers import OutputWriters
+
+_PHOTO_PIXELS = 1600 * 1600  # what overlays and contact sheets are drawn on
+
+
+def recall_results(
+    read: Callable[[], Iterator[Recorded]],
+    out: Path,
+    writers: OutputWriters,
+    pool: Pool | None,
+    log: RunLog,
+) -> None:
+    """Give the results of an earlier run to the files that cover the whole run.
+
+    Parameters
+    ----------
+    read
+        Returns the results, from the first one, whenever it is called.
+    out
+        Where the label maps are.
+    writers, log
+        What takes the results.
+    pool
+        Worker processes, or None.
+
+    Raises
+    ------
+    OutputError
+        A label map is missing or damaged.
+    """
+    given = (Outcome(result.name, result, result.failure) for result in read())
+    outcomes = run_stage("recall", partial(Recorded.recall, out=out.absolute()), given, pool)
+    for recorded, outcome in zip(read(), outcomes, strict=True):
+        if outcome.failure != recorded.failure:
+            raise OutputError(f"{out / 'labels'}: {outcome.failure}; label with --overwrite")
+        if log.note(outcome):
+            writers.recall(outcome.result, partial(read_photo, recorded.photo))
+            log.note_odd(*recorded.odd)
+
+
+def read_photo(path: Path | str) -> np.ndarray | None:
+    """Return the pixels of a photo as overlays and contact sheets need them.
+
+    Returns
+    -------
+    (H, W, 3) uint8 array or None
+        None where the photo cannot be read (any more): its parts are known without it.
+    """
+    try:
+        return read_image(path, max_pixels=_PHOTO_PIXELS).pixels
+    except InputError:
+        return None
