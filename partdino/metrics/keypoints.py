@@ -66,8 +66,8 @@ def part_centroids(labels: np.ndarray, num_parts: int) -> tuple[np.ndarray, np.n
 
 
 def _profile(labels: np.ndarray, index: np.ndarray, num_parts: int) -> np.ndarray:
-    """Count each part's pixels along one axis: int64 (K, length)."""
+    """Count each part's pixels along one axis: int64 (K, length); higher labels do not count."""
     length = index.size
     cells = labels.astype(np.intp) * length + index
     counts = np.bincount(cells.ravel(), minlength=(num_parts + 1) * length)
-    return counts.reshape(-1, length)[1 : num_parts + 1]
+    return counts[: (num_parts + 1) * length].reshape(-1, length)[1:]

@@ -45,6 +45,14 @@ def test_centroids_are_mean_pixel_indices():
     np.testing.assert_array_equal(part_centroids(labels, 2)[0], centroids[:2])
 
 
+def test_a_higher_label_that_does_not_reach_the_last_column_is_passed_over():
+    """A part that no image has that the regression was fitted on."""
+    labels = np.array([[1, 1, 0], [0, 3, 0]], np.uint8)
+    centroids, active = part_centroids(labels, 2)
+    np.testing.assert_array_equal(centroids, [[0.5, 0], [0, 0]])
+    np.testing.assert_array_equal(active, [True, False])
+
+
 def data(seed: int, images: int, parts: int = 4, points: int = 3):
     """Return centroids, active, keypoints, visible; each keypoint follows the centroids."""
     rng = np.random.default_rng(seed)
