@@ -9,7 +9,12 @@ import huggingface_hub
 import pytest
 import timm
 from huggingface_hub import constants
-from huggingface_hub.utils import GatedRepoError, HfHubHTTPError
+from huggingface_hub.utils import (
+    EntryNotFoundError,
+    GatedRepoError,
+    HfHubHTTPError,
+    RepositoryNotFoundError,
+)
 from safetensors.torch import save_file
 
 from partdino.describe.features import hub, load_backbone, resolve_backbone
@@ -105,9 +110,14 @@ def test_a_named_backbone_fails_fast_with_the_cures(silent, monkeypatch):
 @pytest.mark.parametrize(
     "error, words",
     [
-        (GatedRepoError("", response=Response(403)), "licence"),
+        (
+            GatedRepoError("", response=Response(403)),
+            "accepted at .*/timm/vit_small",
+        ),
         (HfHubHTTPError("", response=Response(401)), "refuses access"),
         (HfHubHTTPError("", response=Response(500)), "status 500"),
+        (RepositoryNotFoundError("", response=Response(404)), r"hub has no timm/.*\(404\)"),
+        (EntryNotFoundError("404"), r"no model.safetensors in timm/.*\(404\)"),
         (ConnectionError("no route\nto host"), "no route"),
     ],
 )
@@ -118,12 +128,43 @@ def test_what_the_hub_says_reaches_the_user(answer, monkeypatch, error, words):
     assert "\n" not in str(asked.value)
     answer(None)  # it answers, but then the download fails
 
-    def download(*args: str) -> None:
+    def download(*args: str, **options: bool) -> None:
         raise error
 
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
     with pytest.raises(WeightsError, match=words):
         load_backbone("dinov3-s16")
+
+
+def test_a_download_that_breaks_off_or_stalls_is_told_from_no_hub(answer, monkeypatch, tmp_path):
+    answer(None)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+
+    def breaks_off(*args: str, **options: bool) -> None:
+        raise ConnectionError("peer closed the connection")
+
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", breaks_off)
+    with pytest.raises(WeightsError, match=r"the download broke off \(peer closed") as broken:
+        load_backbone("dinov2-b14")
+    assert "cannot be reached" not in str(broken.value)
+
+    release = threading.Event()
+    monkeypatch.setattr(hub, "STALL_SECONDS", 0.3)
+    part = tmp_path / "models--timm--vit_base_patch14_dinov2.lvd142m" / "blobs" / "1.incomplete"
+    part.parent.mkdir(parents=True)
+
+    def slow(*args: str, **options: bool) -> str:
+        for count in range(6):  # slower than the limit in all, never in between
+            part.write_bytes(bytes(count))
+            release.wait(0.2)
+        return str(part)
+
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", slow)
+    assert hub.fetch("vit_base_patch14_dinov2.lvd142m") == part
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", lambda *a, **k: release.wait(60))
+    with pytest.raises(WeightsError, match="has stalled; try again"):
+        hub.fetch("vit_base_patch14_dinov2.lvd142m")
+    release.set()
 
 
 def test_a_model_without_hub_weights_needs_a_file():
@@ -132,17 +173,23 @@ def test_a_model_without_hub_weights_needs_a_file():
 
 
 def test_cached_weights_are_loaded_and_a_damaged_file_is_named(monkeypatch, tmp_path):
-    file = tmp_path / "model.safetensors"
+    file = tmp_path / "snapshots" / "a1b2" / "model.safetensors"
+    file.parent.mkdir(parents=True)
     state = timm.create_model("test_vit", num_classes=0).state_dict()
     save_file(state, file)
     monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lambda *args: str(file))
     _, from_hub = load_model("test_vit", None)
     _, from_file = load_model("test_vit", file)
     assert from_hub.sha256 == from_file.sha256
-    assert from_hub.source == f"hub:{timm.get_pretrained_cfg('test_vit').hf_hub_id}"
-    file.write_bytes(b"damaged")
-    with pytest.raises(WeightsError, match=f"cannot load {file}"):
+    assert from_hub.source == f"hub:{timm.get_pretrained_cfg('test_vit').hf_hub_id}@a1b2"
+    blob = tmp_path / "blob"
+    blob.write_bytes(b"damaged")
+    file.unlink()
+    file.symlink_to(blob)
+    with pytest.raises(WeightsError, match=f"cannot load {file}.*delete {blob} to fetch"):
         load_model("test_vit", None)
+    with pytest.raises(WeightsError, match="replace it with `partdino weights pull dino-s8`"):
+        load_model("dino-s8", None)
 
 
 @pytest.mark.hub

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from safetensors.torch import save_file
 
 from partdino.describe.features import loading
 from partdino.describe.features.checkpoint import read_state_dict, state_sha256
-from partdino.describe.features.loading import load_model, resolve_backbone
+from partdino.describe.features.loading import load_model, recognise, resolve_backbone
+from partdino.describe.features.naming import told_apart
 from partdino.errors import WeightsError
 
 DESIGN = Design("v1", patch=16, grid=14)
@@ -57,6 +59,32 @@ def test_every_wrapping_gives_the_same_tensors(state, tmp_path):
         "average": {"state_dict": {}, "state_dict_ema": state},
         "nested": {"model": {"state_dict": state}},
     }
+    chunked = {
+        re.sub(r"^blocks\.(\d+)\.", lambda m: f"blocks.{int(m[1]) // 4}.{m[1]}.", k): v
+        for k, v in state.items()
+    }
+    other = {k: torch.zeros_like(v) for k, v in chunked.items()}
+    head = {"dino_head.last_layer.weight": torch.ones(4, 4)}
+    wrapped["DINOv2 teacher"] = {"teacher": {f"backbone.{k}": v for k, v in chunked.items()} | head}
+    wrapped["DINOv2 run"] = {
+        "model": {
+            **{f"student.backbone.{k}": v for k, v in other.items()},
+            **{f"teacher.backbone.{k}": v for k, v in chunked.items()},
+            **{f"teacher.{k}": v for k, v in head.items()},
+        },
+        "iteration": 1,
+    }
+    for prefix in (
+        "_orig_mod.",
+        "module._orig_mod.",
+        "_orig_mod.module.backbone.",
+        "model.module.",
+    ):
+        wrapped[prefix] = {"state_dict": {f"{prefix}{k}": v for k, v in state.items()}}
+    inner = re.compile(r"^(blocks\.\d+\.)")
+    wrapped["FSDP"] = {
+        inner.sub(r"\1_checkpoint_wrapped_module.", f"{k}"): v for k, v in state.items()
+    }
     for name, content in wrapped.items():
         file = tmp_path / f"{name}.pth"
         torch.save(content, file)
@@ -64,6 +92,15 @@ def test_every_wrapping_gives_the_same_tensors(state, tmp_path):
         file.unlink()
         assert loaded.keys() == state.keys(), name
         assert all(torch.equal(loaded[k], state[k]) for k in state), name
+
+
+def test_a_checkpoint_of_heads_alone_is_refused(tmp_path):
+    file = tmp_path / "head.pth"
+    head = {"dino_head.mlp.0.weight": torch.ones(4, 4), "ibot_head.mlp.0.weight": torch.ones(4)}
+    for content in ({"teacher": head}, {"model": {f"teacher.{k}": v for k, v in head.items()}}):
+        torch.save(content, file)
+        with pytest.raises(WeightsError, match=f"{file} holds no backbone, only dino_head; pass"):
+            read_state_dict(file)
 
 
 def test_the_identity_depends_on_the_tensors_alone(state, plain, tmp_path):
@@ -122,6 +159,31 @@ def test_auto_recognises_a_file(plain, tmp_path, monkeypatch):
     torch.save({"weight": torch.ones(2)}, unknown)
     with pytest.raises(WeightsError, match="cannot tell which backbone"):
         resolve_backbone("auto", unknown)
+
+
+def empty(architecture: str) -> dict[str, torch.Tensor]:
+    with torch.device("meta"):
+        return timm.create_model(architecture, num_classes=0).state_dict()
+
+
+def test_weights_of_several_trainings_are_told_apart_or_not():
+    assert recognise(empty("vit_large_patch16_dinov3")) == ["dinov3-l16", "dinov3-l16-sat"]
+    web = random_checkpoint(Design("v3", 16, 0, 1024, 16, 24, 4096))
+    assert recognise(web) == ["dinov3-l16"]
+    norm = {f"local_cls_norm.{part}": torch.ones(1024) for part in ("weight", "bias")}
+    assert recognise(web | norm) == ["dinov3-l16-sat"]
+    # Both of the 7B have that norm.
+    both = ["dinov3-7b16", "dinov3-7b16-sat"]
+    assert recognise(empty("vit_7b_patch16_dinov3")) == both
+    assert told_apart(web | norm, both) == both
+
+
+def test_a_name_that_stays_ambiguous_is_asked_for(tmp_path, monkeypatch):
+    file = tmp_path / "large.safetensors"
+    save_file({"weight": torch.ones(2)}, file)
+    monkeypatch.setattr(loading, "recognise", lambda state: ["dinov3-l16", "dinov3-l16-sat"])
+    with pytest.raises(WeightsError, match=r"dinov3-l16 or dinov3-l16-sat.*name it"):
+        resolve_backbone("auto", file)
 
 
 class Evil:

@@ -12,8 +12,10 @@ import torch
 
 from partdino.describe import weights
 from partdino.describe.features import hub as features_hub
-from partdino.describe.features.registry import EMBEDDED, SHORT_NAMES
+from partdino.describe.features.loading import recognise
+from partdino.describe.features.registry import EMBEDDED, SHORT_NAMES, timm_name
 from partdino.describe.weights.hub import hub_weights
+from partdino.errors import ConfigError, WeightsError
 
 CONTENT = b"tensors" * 100
 
@@ -59,18 +61,37 @@ def test_a_cached_file_is_found_and_verified(blob):
     assert hub_weights()["dinov2-s14"].size == len(CONTENT)
 
 
-def test_a_damaged_file_is_replaced(blob, monkeypatch):
+def test_a_damaged_file_is_replaced(blob, hub_cache, monkeypatch):
     blob.write_bytes(b"half a download")
     assert weights.verify("dinov2-s14") is weights.State.DAMAGED
 
-    def fetch(timm_name: str) -> Path:
-        assert not blob.exists(), "the hub's client would link to the damaged file again"
-        blob.write_bytes(CONTENT)
-        return blob
+    link = next(hub_cache.rglob("model.safetensors"))
+    monkeypatch.setattr(features_hub, "obstacle", lambda timm_name: "no network")
+    with pytest.raises(WeightsError, match="no network"):
+        weights.pull("dinov2-s14", lambda line: None)
+    assert blob.read_bytes() == b"half a download", "it is all there is until another has come"
 
-    monkeypatch.setattr(features_hub, "fetch", fetch)
+    def download(repository: str, name: str, force_download: bool) -> str:
+        assert force_download, "the hub's client would link to the damaged file again"
+        blob.write_bytes(sent)
+        return str(link)
+
+    monkeypatch.setattr(features_hub, "obstacle", lambda timm_name: None)
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
+    sent = bytes(len(CONTENT))  # as long as the right one
+    with pytest.raises(WeightsError, match=r"SHA-256 is wrong.*weights pull dinov2-s14"):
+        weights.pull("dinov2-s14", lambda line: None)
+    sent = CONTENT
     weights.pull("dinov2-s14", lambda line: None)
     assert weights.verify("dinov2-s14") is weights.State.OK
+
+
+def test_a_timm_without_one_of_the_names_has_all_others(hub_cache, monkeypatch):
+    monkeypatch.setitem(SHORT_NAMES, "dinov9-s14", "vit_of_another_year.lvd")
+    assert "dinov9-s14" not in hub_weights() and "dino-s8" in hub_weights()
+    with pytest.raises(ConfigError, match="has no dinov9-s14; `pip install -U timm`"):
+        timm_name("dinov9-s14")
+    assert recognise({"weight": torch.ones(2)}) == []
 
 
 def test_a_file_without_a_known_hash_is_not_called_damaged(blob):

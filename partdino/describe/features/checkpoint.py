@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,16 @@ from partdino.errors import WeightsError
 # Where training scripts put the weights, best first: DINO distils from student to teacher, timm
 # and others keep a moving average.
 _CONTAINERS = ("teacher", "state_dict_ema", "model_ema", "state_dict", "model", "student")
+# What they put before the names of a network inside a larger one, best first.
+_PREFIXES = ("teacher.", "model_ema.", "student.", "model.", "backbone.")
+# What torch's own wrappers put before names, and inside them.
+_WRAPPERS = re.compile(
+    r"^((module|_orig_mod|_fsdp_wrapped_module)\.)+"
+    r"|(?<=\.)((_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.)+"
+)
+# DINOv2 trains in chunks of blocks, and counts the blocks through.
+_CHUNK = re.compile(r"^blocks\.\d+\.(\d+\.)")
+_HEADS = re.compile(r"^\w*(head|loss|classifier)\w*\.")
 
 
 @dataclass(frozen=True)
@@ -43,8 +54,8 @@ def read_state_dict(path: Path) -> dict[str, Tensor]:
     """Read the tensors of a ``.safetensors`` file or of a PyTorch checkpoint.
 
     Training checkpoints are unwrapped: the teacher where there is one, without the prefixes of
-    data parallelism (``module.``) and of a backbone with a projection head (``backbone.``; the head
-    is left out).
+    data parallelism (``module.``), of `torch.compile` (``_orig_mod.``) and of a backbone with a
+    projection head (``backbone.``; the head is left out), and without DINOv2's chunks of blocks.
 
     Parameters
     ----------
@@ -59,7 +70,8 @@ def read_state_dict(path: Path) -> dict[str, Tensor]:
     Raises
     ------
     WeightsError
-        The file is missing, unreadable, needs code to be read, or holds no named tensors.
+        The file is missing, unreadable, needs code to be read, or holds no named tensors, or
+        those of projection heads alone.
     """
     content = _read(path)
     while isinstance(content, Mapping):
@@ -71,8 +83,13 @@ def read_state_dict(path: Path) -> dict[str, Tensor]:
     is_state = isinstance(content, Mapping) and all(isinstance(v, Tensor) for v in content.values())
     if not is_state or not content:
         raise WeightsError(f"{path} holds no state dict (tensors by name); pass a weights file")
-    state = _without_prefix(dict(content), "module.")
-    return _without_prefix(state, "backbone.")
+    state = _unwrapped(content)
+    if all(_HEADS.match(name) for name in state):
+        head = next(iter(state)).partition(".")[0]
+        raise WeightsError(
+            f"{path} holds no backbone, only {head}; pass a file with the network's weights"
+        )
+    return state
 
 
 def misfit(model: nn.Module, state: Mapping[str, Tensor]) -> str:
@@ -141,6 +158,16 @@ def _read(path: Path) -> Any:
         raise WeightsError(f"cannot read weights file {path}: {reason}; fetch it again") from error
 
 
-def _without_prefix(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    inside = {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
-    return inside or state
+def _without_wrappers(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {_WRAPPERS.sub("", name): tensor for name, tensor in state.items()}
+
+
+def _unwrapped(content: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the tensors of the network that is wanted, under the names it gives them."""
+    state = _without_wrappers(content)
+    while prefix := next((p for p in _PREFIXES if any(k.startswith(p) for k in state)), None):
+        inside = {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
+        state = _without_wrappers(inside)
+    if all(_CHUNK.match(name) for name in state if name.startswith("blocks.")):
+        state = {_CHUNK.sub(r"blocks.\1", name): tensor for name, tensor in state.items()}
+    return state

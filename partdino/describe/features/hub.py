@@ -1,22 +1,34 @@
 """Weights on the Hugging Face hub: are they here, can they be had, fetch them.
 
 The hub's own client retries for minutes where a network swallows packets. Every question here is
-therefore asked once, in a thread that is left behind when its time is up.
+therefore asked once, in a thread that is left behind when its time is up; so is a download that
+does not grow any more.
 """
 
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import huggingface_hub
 import timm
 from huggingface_hub import constants
-from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, OfflineModeIsEnabled
+from huggingface_hub.errors import (
+    EntryNotFoundError,
+    GatedRepoError,
+    HfHubHTTPError,
+    OfflineModeIsEnabled,
+)
+from huggingface_hub.file_download import repo_folder_name
 
 from partdino.errors import WeightsError
 
 ANSWER_SECONDS = 4.0
+STALL_SECONDS = 30.0  # of a download of which nothing arrives any more
 
 _FILENAME = "model.safetensors"
 _CURE = "pass a file with --weights FILE, or use --backbone efficientnet-lite2, which needs no hub"
@@ -55,30 +67,28 @@ def obstacle(timm_name: str) -> str | None:
     if constants.HF_HUB_OFFLINE:
         return "HF_HUB_OFFLINE is set"
     url = huggingface_hub.hf_hub_url(repository(timm_name), _FILENAME)
-    answers: list[Exception | None] = []
-
-    def ask() -> None:
-        try:
-            huggingface_hub.get_hf_file_metadata(url, timeout=ANSWER_SECONDS)
-            answers.append(None)
-        except Exception as error:  # whatever the client raises is the answer
-            answers.append(error)
-
-    thread = threading.Thread(target=ask, daemon=True)
-    thread.start()
-    thread.join(ANSWER_SECONDS)
-    if not answers:
+    question = _Thread(lambda: huggingface_hub.get_hf_file_metadata(url, timeout=ANSWER_SECONDS))
+    question.join(ANSWER_SECONDS)
+    if question.is_alive():
         return f"the hub did not answer within {ANSWER_SECONDS:.0f} s"
-    return None if answers[0] is None else _reason(answers[0])
+    return None if question.error is None else _reason(question.error, timm_name)
 
 
-def fetch(timm_name: str) -> Path:
+def commit(file: Path) -> str:
+    """Return ``@`` and the commit of the hub that a file of its cache is of; empty where untold."""
+    folder = file.parent
+    return f"@{folder.name}" if folder.parent.name == "snapshots" else ""
+
+
+def fetch(timm_name: str, anew: bool = False) -> Path:
     """Return a model's weights file from the hub's cache, downloading it first where needed.
 
     Parameters
     ----------
     timm_name
         Name of the model, with or without tag.
+    anew
+        Download it though it is there. What is there stays until the new file has come whole.
 
     Returns
     -------
@@ -88,29 +98,88 @@ def fetch(timm_name: str) -> Path:
     Raises
     ------
     WeightsError
-        The hub has no such weights, cannot be reached, or refuses; within seconds.
+        The hub has no such weights, cannot be reached, or refuses, within seconds; or the download
+        breaks off, or stalls.
     """
-    if found := cached(timm_name):
+    if not anew and (found := cached(timm_name)):
         return found
     if reason := obstacle(timm_name):
         raise _cannot_fetch(timm_name, reason)
-    try:
-        return Path(huggingface_hub.hf_hub_download(repository(timm_name), _FILENAME))
-    except Exception as error:  # the client lets through errors of several HTTP libraries
-        raise _cannot_fetch(timm_name, _reason(error)) from error
+    name = repository(timm_name)
+    download = _Thread(
+        lambda: huggingface_hub.hf_hub_download(name, _FILENAME, force_download=anew)
+    )
+    if not _grows_to_the_end(download, name):
+        reason = f"nothing came for {STALL_SECONDS:.0f} s, the download has stalled; try again"
+        raise _cannot_fetch(timm_name, reason)
+    if isinstance(download.error, HfHubHTTPError | EntryNotFoundError | OfflineModeIsEnabled):
+        raise _cannot_fetch(timm_name, _reason(download.error, timm_name)) from download.error
+    if download.error is not None:  # the client lets through errors of several HTTP libraries
+        reason = f"the download broke off ({_first_line(download.error)}); try again"
+        raise _cannot_fetch(timm_name, reason) from download.error
+    return Path(download.value)
 
 
-def _reason(error: Exception) -> str:
+class _Thread(threading.Thread):
+    """Calls a function beside the caller, and keeps what it returns or raises."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        super().__init__(daemon=True)
+        self._function = function
+        self.value: Any = None
+        self.error: Exception | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self.value = self._function()
+        except Exception as error:  # whatever the client raises is the answer
+            self.error = error
+
+
+def _grows_to_the_end(download: _Thread, name: str) -> bool:
+    """Wait for the end of a download; return whether it came to one, or stalled before."""
+    folder = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=name, repo_type="model")
+    size, since = -1, time.monotonic()
+    while download.is_alive():
+        download.join(0.2)
+        if (now := _bytes_in(folder)) != size:
+            size, since = now, time.monotonic()
+        elif time.monotonic() - since > STALL_SECONDS:
+            return False
+    return True
+
+
+def _bytes_in(folder: Path) -> int:
+    """Count what a download has written; files may come and go meanwhile."""
+    total = 0
+    for file in folder.glob("blobs/*"):
+        with suppress(OSError):
+            total += file.stat().st_size
+    return total
+
+
+def _reason(error: Exception, timm_name: str) -> str:
+    name = repository(timm_name)
+    page = f"{constants.ENDPOINT}/{name}"
     if isinstance(error, GatedRepoError):
-        return "its licence must first be accepted on its hub page, then `hf auth login`"
+        return f"its licence must first be accepted at {page}, then `hf auth login`"
     if isinstance(error, OfflineModeIsEnabled):
         return "HF_HUB_OFFLINE is set"
+    if isinstance(error, EntryNotFoundError):
+        return f"the hub has no {_FILENAME} in {name} (404)"
     if isinstance(error, HfHubHTTPError) and error.response is not None:
         status = error.response.status_code
-        refused = "the hub refuses access to it, see `hf auth login`"
-        return refused if status in (401, 403) else f"the hub answered with status {status}"
-    first_line = (str(error).splitlines() or [""])[0]
-    return f"the hub cannot be reached: {first_line or type(error).__name__}"
+        if status in (401, 403):
+            return f"the hub refuses access to {page}, see `hf auth login`"
+        if status == 404:
+            return f"the hub has no {name} (404)"
+        return f"the hub answered with status {status}"
+    return f"the hub cannot be reached: {_first_line(error)}"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0] or type(error).__name__
 
 
 def _cannot_fetch(timm_name: str, reason: str) -> WeightsError:

@@ -19,7 +19,7 @@ from partdino.describe.features.checkpoint import (
     state_sha256,
     without_classifier,
 )
-from partdino.describe.features.naming import to_timm
+from partdino.describe.features.naming import to_timm, told_apart
 from partdino.describe.features.registry import (
     AUTO,
     EMBEDDED,
@@ -61,10 +61,13 @@ def resolve_backbone(name: str = AUTO, weights: Path | None = None) -> tuple[str
             timm_name(name)
         return name, f"Backbone {name}."
     if weights is not None:
-        found = _recognise(read_state_dict(weights))
-        if found is None:
-            raise WeightsError(f"cannot tell which backbone {weights} is for; name it (--backbone)")
-        return found, f"Backbone {found}: {weights.name} holds its weights."
+        found = recognise(read_state_dict(weights))
+        if len(found) != 1:
+            among = f" ({' or '.join(found)})" if found else ""
+            raise WeightsError(
+                f"cannot tell which backbone {weights} is for{among}; name it (--backbone)"
+            )
+        return found[0], f"Backbone {found[0]}: {weights.name} holds its weights."
     preferred = SHORT_NAMES[PREFERRED]
     if hub.cached(preferred):
         return PREFERRED, f"Backbone {PREFERRED}: its weights are in the hub's cache."
@@ -105,7 +108,7 @@ def load_model(name: str, weights: Path | None) -> tuple[nn.Module, WeightsIdent
     elif name == EMBEDDED:
         model, source = _from_file(name, packaged.path(EMBEDDED)), EMBEDDED
     else:
-        model, source = _from_hub(name), f"hub:{hub.repository(timm_name(name))}"
+        model, source = _from_hub(name)
     model.eval().requires_grad_(False)
     for tensor_name, tensor in model.state_dict().items():
         if tensor.is_floating_point() and not tensor.isfinite().all():
@@ -116,14 +119,18 @@ def load_model(name: str, weights: Path | None) -> tuple[nn.Module, WeightsIdent
     return model, WeightsIdentity(source, state_sha256(model))
 
 
-def _from_hub(name: str) -> nn.Module:
+def _from_hub(name: str) -> tuple[nn.Module, str]:
     file = hub.fetch(timm_name(name))
     overlay = {"file": str(file)}
     try:
-        return _create(name, pretrained=True, pretrained_cfg_overlay=overlay)
+        model = _create(name, pretrained=True, pretrained_cfg_overlay=overlay)
     except Exception as error:  # a damaged file shows as any of several errors of timm and torch
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise WeightsError(f"cannot load {file}: {reason}; delete it to fetch it again") from error
+        known = f"replace it with `partdino weights pull {name}`"
+        # Behind a link is what counts: the hub's client would link to the damaged file again.
+        cure = known if name in SHORT_NAMES else f"delete {file.resolve()} to fetch it again"
+        raise WeightsError(f"cannot load {file}: {reason}; {cure}") from error
+    return model, f"hub:{hub.repository(timm_name(name))}{hub.commit(file)}"
 
 
 def _from_file(name: str, path: Path) -> nn.Module:
@@ -134,7 +141,7 @@ def _from_file(name: str, path: Path) -> nn.Module:
         state = _in_order(model, state)
     state = without_classifier(model, state)
     if problem := misfit(model, state):
-        other = _recognise(original)
+        other = " or ".join(recognise(original))
         cure = f"it looks like {other}: pass --backbone {other}" if other else "pass another file"
         raise WeightsError(f"{path} does not fit {name}: {problem}; {cure}")
     model.load_state_dict(state)
@@ -168,13 +175,24 @@ def _in_order(model: nn.Module, state: dict[str, Tensor]) -> dict[str, Tensor]:
     return dict(zip(expected, state.values(), strict=True))
 
 
-def _recognise(state: dict[str, Tensor]) -> str | None:
-    """Return the first short name whose model the tensors of a file fill, by names and shapes."""
-    state, options = to_timm(state)
+def recognise(state: dict[str, Tensor]) -> list[str]:
+    """Return the short names whose model the tensors of a file fill, by names and shapes.
+
+    Those are several where models differ in what they were trained on, and the tensors do not tell.
+    """
+    tensors, options = to_timm(state)
     for name in SHORT_NAMES:
+        if not timm.is_model(SHORT_NAMES[name]):  # an older timm
+            continue
         with torch.device("meta"):
             model = _create(name, **options)
-        named = _in_order(model, state) if name == EMBEDDED else state
+        named = _in_order(model, tensors) if name == EMBEDDED else tensors
         if not misfit(model, without_classifier(model, named)):
-            return name
-    return None
+            return told_apart(state, _alike(name))
+    return []
+
+
+def _alike(name: str) -> list[str]:
+    """Return the short names of an architecture: its weights of several trainings."""
+    architecture = SHORT_NAMES[name].partition(".")[0]
+    return [name for name in SHORT_NAMES if SHORT_NAMES[name].partition(".")[0] == architecture]

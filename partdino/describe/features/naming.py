@@ -58,6 +58,28 @@ def to_timm(state: State) -> tuple[State, dict[str, Any]]:
     return state, options | _position_grid(state)
 
 
+def told_apart(state: State, names: list[str]) -> list[str]:
+    """Return those of some short names of one architecture that a checkpoint can be.
+
+    Parameters
+    ----------
+    state
+        Tensors by name, as they are in the file.
+    names
+        Short names of models that differ in their weights alone.
+
+    Notes
+    -----
+    DINOv3's ViT-L/16 was trained on photos of the web, and on satellite images with a second norm
+    for the class tokens of small crops (`dinov3/hub/backbones.py`). Both of the 7B have that norm,
+    and timm's own files leave it out.
+    """
+    if "dinov3-l16" in names and "storage_tokens" in state:
+        satellite = "local_cls_norm.weight" in state
+        return ["dinov3-l16-sat" if satellite else "dinov3-l16"]
+    return names
+
+
 def _dinov2(state: State) -> State:
     renamed = {_replace(name, _DINOV2): tensor for name, tensor in state.items()}
     renamed.pop("mask_token", None)  # stands for masked patches in training only

@@ -60,9 +60,15 @@ def timm_name(name: str) -> str:
     Raises
     ------
     ConfigError
-        Neither Part-DINO nor timm knows the name; the message suggests the nearest ones.
+        Neither Part-DINO nor timm knows the name, where the message suggests the nearest ones; or
+        the installed timm is too old for it.
     """
     if name in SHORT_NAMES:
+        if not timm.is_model(SHORT_NAMES[name]):
+            raise ConfigError(
+                f"timm {timm.__version__} has no {name}; `pip install -U timm`, or choose another "
+                "--backbone"
+            )
         return SHORT_NAMES[name]
     tagged = "." in name
     if timm.is_model(name) and (not tagged or name in timm.list_pretrained()):

@@ -11,6 +11,7 @@ from partdino.describe.features import hub
 from partdino.describe.features.registry import SHORT_NAMES
 from partdino.describe.weights.catalogue import CATALOGUE
 from partdino.errors import WeightsError
+from partdino.files import file_sha256
 
 # Millions of parameters, to tell the size of a download beforehand. The hub holds 4 bytes for each.
 _MILLIONS = {
@@ -79,18 +80,24 @@ class HubWeights:
         return stem if len(stem) == 64 else None
 
     def fetch(self) -> Path:
-        """Download the file, in place of a damaged one; raises `WeightsError` as `hub.fetch`."""
-        if damaged := self.locate():
-            try:
-                damaged.resolve().unlink()
-            except OSError as error:
-                raise WeightsError(f"cannot replace {damaged}: {error.strerror}") from error
-        return hub.fetch(self.timm_name)
+        """Download the file, in place of one that is there; raises `WeightsError`.
+
+        Beside what `hub.fetch` raises, that is where the file that came is damaged.
+        """
+        file = hub.fetch(self.timm_name, anew=self.locate() is not None)
+        expected = self.expected_sha256(file)
+        if expected is not None and file_sha256(file) != expected:
+            raise WeightsError(
+                f"what the hub sent for {self.name} is not the expected file (its SHA-256 is "
+                f"wrong); try again with `partdino weights pull {self.name}`"
+            )
+        return file
 
 
 def hub_weights() -> dict[str, HubWeights]:
     """Return the weights of every backbone that has a short name and comes from the hub."""
-    names = (name for name in SHORT_NAMES if name not in CATALOGUE)
+    # An older timm lacks some.
+    names = (n for n in SHORT_NAMES if n not in CATALOGUE and timm.is_model(SHORT_NAMES[n]))
     return {name: _describe(name, SHORT_NAMES[name]) for name in names}
 
 
