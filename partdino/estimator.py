@@ -22,7 +22,8 @@ from partdino.engine.outcomes import Outcome
 from partdino.engine.pool import Pool
 from partdino.engine.threads import one_thread
 from partdino.errors import InputError
-from partdino.images import find_images
+from partdino.images.find import search_images
+from partdino.images.formats import unread_sentence
 from partdino.images.remote import tree_path
 from partdino.options import FittedOptions, Options, SettledOptions, validate
 from partdino.parts.fitting import fit_model
@@ -216,7 +217,9 @@ def as_sources(images: Images) -> list[Source]:
         if not isinstance(item, np.ndarray)
     }
     named = [item for item in items if not isinstance(item, np.ndarray)]
-    files = find_images(named) if named or not placed else []
+    files, unread = search_images(named) if named or not placed else ([], {})
+    if sentence := unread_sentence(unread):
+        warnings.warn(sentence, stacklevel=3)
     placed += [(_place(file.path, places), Source(file.name, file.path)) for file in files]
     return [source for _, source in sorted(placed, key=itemgetter(0))]
 

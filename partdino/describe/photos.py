@@ -9,7 +9,7 @@ from pathlib import Path
 
 from partdino.describe.identity import image_key
 from partdino.files import file_version
-from partdino.images import ImageFile, find_images
+from partdino.images.find import ImageFile, search_images
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,10 @@ class Photo:
 
 def find_photos(
     inputs: Sequence[Path | str], exclude: Path, masks: Path | None = None
-) -> list[Photo]:
-    """Find the photos of all inputs, sorted by name; see `partdino.images.find_images`."""
-    return [Photo.of(file, masks) for file in find_images(inputs, exclude=exclude)]
+) -> tuple[list[Photo], dict[str, int]]:
+    """Find the photos of all inputs, sorted by name, and count by suffix what is not read.
+
+    See `partdino.images.find.search_images`.
+    """
+    files, unread = search_images(inputs, exclude=exclude)
+    return [Photo.of(file, masks) for file in files], unread

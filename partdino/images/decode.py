@@ -17,11 +17,11 @@ from PIL import Image
 from tifffile import PHOTOMETRIC
 
 from partdino.images.depth import display_range, to_uint8
+from partdino.images.formats import pillow_formats
 
 MAX_PIXELS = 500_000_000
 """The largest image that is decoded; RGB at this size takes 2 GB while it is read."""
 
-_FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "DIB", "TIFF", "GIF", "PPM", "JPEG2000")
 _TIFF_STARTS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _DEEP_PHOTOMETRICS = (PHOTOMETRIC.MINISBLACK, PHOTOMETRIC.MINISWHITE, PHOTOMETRIC.RGB)
 _ORIENTATION = 0x0112
@@ -99,6 +99,35 @@ def decode(stream: BinaryIO, enough: Callable[[int, int], tuple[int, int]]) -> D
     return _decode_photo(open_image(stream), enough)
 
 
+def decode_raw(
+    stream: BinaryIO, enough: Callable[[int, int], tuple[int, int]], upright: bool
+) -> Decoded:
+    """Develop a camera's raw image, with the camera's white balance; parameters as for `decode`.
+
+    LibRaw turns it upright itself. Where half the size is enough, each four samples become one
+    pixel, without interpolation.
+
+    Raises
+    ------
+    TooLargeError
+        More than `MAX_PIXELS`.
+    Exception
+        Whatever LibRaw raises on a damaged file.
+    """
+    import rawpy
+
+    with rawpy.imread(stream) as raw:
+        size = (raw.sizes.height, raw.sizes.width)
+        _check_size(*size)
+        half = all(2 * need <= full for need, full in zip(enough(*size), size, strict=True))
+        turn = None if upright else 0
+        pixels = raw.postprocess(use_camera_wb=True, half_size=half, user_flip=turn)
+        if upright and raw.sizes.flip in (5, 6):  # a quarter turn to either side
+            size = size[::-1]
+    height, width = pixels.shape[:2]
+    return Decoded(height, width, (height, width), size, 1, lambda start, stop: pixels[start:stop])
+
+
 def open_image(file: BinaryIO | Path) -> Image.Image:
     """Open an image with Pillow, of `MAX_PIXELS` at most.
 
@@ -114,7 +143,7 @@ def open_image(file: BinaryIO | Path) -> Image.Image:
     with _open_lock:
         limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
         try:
-            image = Image.open(file, formats=_FORMATS)
+            image = Image.open(file, formats=pillow_formats())
         finally:
             Image.MAX_IMAGE_PIXELS = limit
     _check_size(image.height, image.width)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from partdino.errors import InputError
+from partdino.images.formats import image_suffixes, unread_sentence
 from partdino.images.remote import RemoteFile, as_location, list_remote, tree_path
 from partdino.output_marks import is_output
 
-# Only formats that Pillow recognises by their first bytes and decodes in every build.
-IMAGE_SUFFIXES = (
-    *(".jpg", ".jpeg", ".jfif", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif"),
-    *(".ppm", ".pgm", ".pbm", ".pnm", ".jp2"),
-)
 LIST_SUFFIXES = (".txt", ".list")
 
 
@@ -41,14 +38,21 @@ class ImageFile:
 
 
 def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> list[ImageFile]:
-    """List the images that the inputs name.
+    """List the images that the inputs name; see `search_images`."""
+    return search_images(inputs, exclude)[0]
 
-    A folder is searched recursively for `IMAGE_SUFFIXES` (any case). Hidden entries and the output
-    folders of earlier runs are skipped; links to folders are followed, each real folder once. A
-    file is taken whatever its suffix, except that ``.txt`` and ``.list`` are lists: one file or
-    folder a line, relative to the list's folder, with blank lines and lines starting with ``#``
-    skipped. What a list names but does not exist, or cannot be listed, is returned: reading it
-    fails, and the other images still go through.
+
+def search_images(
+    inputs: Sequence[Path | str], exclude: Path | None = None
+) -> tuple[list[ImageFile], dict[str, int]]:
+    """List the images that the inputs name, and count what is not read.
+
+    A folder is searched recursively for the suffixes of `image_suffixes` (any case). Hidden entries
+    and the output folders of earlier runs are skipped; links to folders are followed, each real
+    folder once. A file is taken whatever its suffix, except that ``.txt`` and ``.list`` are lists:
+    one file or folder a line, relative to the list's folder, with blank lines and lines starting
+    with ``#`` skipped. What a list names but does not exist, or cannot be listed, is returned:
+    reading it fails, and the other images still go through.
 
     A URL, such as ``s3://bucket/folder``, is a folder or an image on a file system of fsspec. It is
     searched in the same way; lists may hold URLs, but are local themselves.
@@ -62,9 +66,13 @@ def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> li
 
     Returns
     -------
-    list of ImageFile
+    images
         Sorted by name, the same real file only once. Names are relative to the input folder, or to
-        the deepest folder that holds all inputs that exist where there are several.
+        the deepest folder that holds all inputs that exist where there are several. What a list
+        names outside its own folder does not count for that unless all is so: its name is its path
+        from the root.
+    unread
+        How many files of each suffix, in lower case, the folders hold that are none of these.
 
     Raises
     ------
@@ -74,30 +82,35 @@ def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> li
     """
     output = os.path.realpath(exclude) if exclude else None
     roots: set[str] = set()
+    stray: set[str] = set()  # of what lists name outside their own folders
     found: list[str] = []
     remote: list[RemoteFile] = []
-    for source in (source for given in inputs for source in _sources(as_location(given))):
+    unread: Counter[str] = Counter()
+    for given, source in _sources(inputs):
+        folders = roots if _belongs(source, given) else stray
         if isinstance(source, str):
             try:
-                folder, files = list_remote(source, IMAGE_SUFFIXES)
+                folder, files, others = list_remote(source, image_suffixes())
             except InputError:
-                if source in inputs:
+                if source == given:
                     raise
                 remote.append(RemoteFile(source, "missing"))
                 continue
-            roots.add(folder)
+            folders.add(folder)
             remote.extend(files)
+            unread.update(_suffix(name) for name in others)
         elif os.path.isdir(source):
-            roots.add(os.path.abspath(source))
-            found.extend(_walk(source, output))
+            folders.add(os.path.abspath(source))
+            found.extend(_walk(source, output, unread))
         else:
             if os.path.exists(source):
-                roots.add(os.path.dirname(os.path.abspath(source)))
+                folders.add(os.path.dirname(os.path.abspath(source)))
             found.append(str(source))
     if not found and not remote:
         places = ", ".join(printable(given) for given in inputs) or "an empty list of inputs"
-        raise InputError(f"no images in {places} (looked for {' '.join(IMAGE_SUFFIXES)})")
-    root = os.path.commonpath(roots or ["/"])
+        passed = unread_sentence(unread) or f"looked for {' '.join(image_suffixes())}"
+        raise InputError(f"no images in {places} ({passed})")
+    root = os.path.commonpath(roots or stray or ["/"])
     images = [ImageFile(Path(path), _name(path, root)) for path in _without_doubles(found)]
     images += [
         ImageFile(f.url, _name(f.url, root), f.version) for f in {f.url: f for f in remote}.values()
@@ -106,7 +119,7 @@ def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> li
     for image, other in pairwise(images):
         if image.name == other.name:
             raise InputError(f"{image.name} is the name of two photos once printed; rename one")
-    return images
+    return images, dict(unread)
 
 
 def printable(path: Path | str) -> str:
@@ -114,7 +127,20 @@ def printable(path: Path | str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _sources(given: Path | str) -> list[Path | str]:
+def _sources(inputs: Sequence[Path | str]) -> Iterator[tuple[Path | str, Path | str]]:
+    """Yield every input with the files, folders and URLs that it is."""
+    for given in map(as_location, inputs):
+        for source in _lines(given):
+            yield given, source
+
+
+def _belongs(source: Path | str, given: Path | str) -> bool:
+    """Return whether a source is an input itself, or a line of a list about the list's folder."""
+    folder = os.path.dirname(tree_path(given))
+    return source == given or os.path.commonpath([tree_path(source), folder]) == folder
+
+
+def _lines(given: Path | str) -> list[Path | str]:
     """Return the files, folders and URLs that one input is: itself, or the lines of a list."""
     if isinstance(given, str):
         return [given]
@@ -135,8 +161,11 @@ def _sources(given: Path | str) -> list[Path | str]:
     return [place if isinstance(place, str) else given.parent / place for place in places]
 
 
-def _walk(root: Path, output: str | None) -> Iterator[str]:
-    """Yield the images below a folder; linked folders come last, so that real paths win."""
+def _walk(root: Path, output: str | None, unread: Counter[str]) -> Iterator[str]:
+    """Yield the images below a folder; linked folders come last, so that real paths win.
+
+    What is none is counted in `unread`.
+    """
     if os.path.realpath(root) == output:
         raise InputError(f"{printable(root)} is both input and output; choose another --out")
     seen = {output}
@@ -153,17 +182,24 @@ def _walk(root: Path, output: str | None) -> Iterator[str]:
             subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
             links = (os.path.join(folder, name) for name in subfolders)
             pending.extend(link for link in links if os.path.islink(link))
-            yield from _images_among(folder, files)
+            yield from _images_among(folder, files, unread)
         # Reading such a folder as an image fails: it is reported, and the rest goes on.
         yield from (str(error.filename) for error in unlistable)
 
 
-def _images_among(folder: str, files: Iterable[str]) -> Iterator[str]:
+def _images_among(folder: str, files: Iterable[str], unread: Counter[str]) -> Iterator[str]:
     for name in files:
         path = os.path.join(folder, name)
-        is_image = os.path.splitext(name)[1].lower() in IMAGE_SUFFIXES
-        if is_image and not name.startswith(".") and (os.path.isfile(path) or os.path.islink(path)):
+        if name.startswith(".") or not (os.path.isfile(path) or os.path.islink(path)):
+            continue
+        if _suffix(name) in image_suffixes():
             yield path
+        else:
+            unread[_suffix(name)] += 1
+
+
+def _suffix(name: str) -> str:
+    return os.path.splitext(name)[1].lower()
 
 
 def _without_doubles(paths: Iterable[str]) -> list[str]:

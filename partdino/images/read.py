@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO
 
 import cv2
@@ -13,8 +13,9 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from partdino.errors import InputError
-from partdino.images.decode import MAX_PIXELS, Decoded, TooLargeError, decode
+from partdino.images.decode import MAX_PIXELS, Decoded, TooLargeError, decode, decode_raw
 from partdino.images.find import printable
+from partdino.images.formats import is_raw, missing_package
 from partdino.images.remote import as_location, fetch
 
 _STRIP_PIXELS = 1_000_000
@@ -59,16 +60,18 @@ def read_image(
     Parameters
     ----------
     path
-        A path or a URL (see `find_images`). JPEG, PNG, WebP, TIFF, BMP, GIF, PNM or JPEG 2000:
-        grey, colour, palette, CMYK, with alpha (composited over white), 1 to 32 bits or float (see
+        A path or a URL (see `find_images`). JPEG, PNG, WebP, TIFF, BMP, GIF, PNM or JPEG 2000;
+        AVIF with Pillow from 11.3, HEIF and cameras' raw files with the extra ``formats``. Grey,
+        colour, palette, CMYK, with alpha (composited over white), 1 to 32 bits or float (see
         `partdino.images.depth.display_range`). The EXIF orientation is applied; of an animation or
         a stack the first image is taken; colour profiles are ignored.
     max_pixels
         Reduce a larger image to at most this many pixels, averaging over areas and keeping its
-        aspect. A JPEG is decoded at a reduced size then, which bounds its memory; other formats
-        are decoded once at full size.
+        aspect. JPEG and raw files are decoded at a reduced size then, which bounds the memory;
+        other formats are decoded once at full size.
     upright
-        False leaves out the EXIF orientation: the pixels as stored, which benchmarks annotate.
+        False leaves out the EXIF orientation: the pixels as stored, which benchmarks annotate. HEIF
+        files are upright as they are stored.
 
     Returns
     -------
@@ -84,15 +87,24 @@ def read_image(
     path = as_location(path)
     try:
         with _open(path) as stream:
-            decoded = decode(stream, lambda height, width: _enough(height, width, max_pixels))
+            decoded = _decoded(stream, path, max_pixels, upright)
             pixels = _assemble(decoded, max_pixels)
     except ImageError:
         raise
     except Exception as error:  # decoders raise almost anything, and one bad file stops no run
-        raise ImageError(path, _explain(error)) from error
+        missing = missing_package(PurePath(path).suffix.lower())
+        reason = f"this kind of file is not read; {missing}" if missing else _explain(error)
+        raise ImageError(path, reason) from error
     orientation = decoded.orientation if upright else 1
     size = decoded.size[::-1] if orientation in (5, 6, 7, 8) else decoded.size
     return LoadedImage(np.ascontiguousarray(orient(pixels, orientation)), size)
+
+
+def _decoded(stream: BinaryIO, path: Path | str, max_pixels: int | None, upright: bool) -> Decoded:
+    def enough(height: int, width: int) -> tuple[int, int]:
+        return _enough(height, width, max_pixels)
+
+    return decode_raw(stream, enough, upright) if is_raw(str(path)) else decode(stream, enough)
 
 
 def _open(path: Path | str) -> BinaryIO:

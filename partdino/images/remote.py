@@ -71,7 +71,7 @@ def tree_path(location: Path | str) -> str:
     return posixpath.normpath(posixpath.join("/", *places))
 
 
-def list_remote(url: str, suffixes: Sequence[str]) -> tuple[str, list[RemoteFile]]:
+def list_remote(url: str, suffixes: Sequence[str]) -> tuple[str, list[RemoteFile], list[str]]:
     """List the images behind a URL: those of a folder, at any depth, or a single file.
 
     Hidden entries and the output folders of earlier runs are skipped.
@@ -82,6 +82,8 @@ def list_remote(url: str, suffixes: Sequence[str]) -> tuple[str, list[RemoteFile
         The `tree_path` of the folder.
     files
         A single file whatever its suffix.
+    others
+        The names of the folder's other files.
 
     Raises
     ------
@@ -92,11 +94,13 @@ def list_remote(url: str, suffixes: Sequence[str]) -> tuple[str, list[RemoteFile
     try:
         if filesystem.isdir(path):
             found = filesystem.find(path, detail=True)
-            images = _images_among(found, path, suffixes)
-            return tree_path(url), [_file(filesystem, url, found[name]) for name in images]
+            visible = list(_visible(found, path))
+            images = [name for name in visible if name.lower().endswith(tuple(suffixes))]
+            others = [name for name in visible if not name.lower().endswith(tuple(suffixes))]
+            return tree_path(url), [_file(filesystem, url, found[name]) for name in images], others
         if filesystem.exists(path):
             file = _file(filesystem, url, filesystem.info(path))
-            return posixpath.dirname(tree_path(url)), [file]
+            return posixpath.dirname(tree_path(url)), [file], []
     except Exception as error:  # every file system has exceptions of its own
         raise InputError(
             f"{url} cannot be listed ({_words(error)}); check the address and your credentials"
@@ -121,7 +125,7 @@ def _open(url: str) -> tuple[AbstractFileSystem, str]:
         raise InputError(f"{url} cannot be opened ({_words(error)}); check the address") from error
 
 
-def _images_among(found: Mapping[str, Any], root: str, suffixes: Sequence[str]) -> Iterator[str]:
+def _visible(found: Mapping[str, Any], root: str) -> Iterator[str]:
     outputs = {posixpath.dirname(name) for name in found if name.endswith("/run.json")}
     outputs = {
         folder for folder in outputs if any(n.startswith(f"{folder}/labels/") for n in found)
@@ -130,7 +134,7 @@ def _images_among(found: Mapping[str, Any], root: str, suffixes: Sequence[str]) 
         inside = name[len(root) :].strip("/")
         hidden = any(part.startswith(".") for part in inside.split("/"))
         in_output = any(name.startswith(f"{folder}/") for folder in outputs)
-        if name.lower().endswith(tuple(suffixes)) and not hidden and not in_output:
+        if not hidden and not in_output:
             yield name
 
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from partdino.engine.outcomes import Outcome
 from partdino.errors import Stopped
+from partdino.images.formats import unread_sentence
 
 
 class Reporter(Protocol):
@@ -44,6 +45,7 @@ class RunLog:
     failures: dict[str, str] = field(default_factory=dict)
     without_foreground: list[str] = field(default_factory=list)
     without_photo: list[str] = field(default_factory=list)
+    unread: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     start: float = field(default_factory=time.perf_counter)
 
@@ -60,6 +62,12 @@ class RunLog:
         if name not in self.failures:
             self.failures[name] = reason
             self.reporter.warn(f"{name}: {reason}")
+
+    def note_unread(self, unread: Mapping[str, int]) -> None:
+        """Book how many files of each suffix were passed over, and say so where that may be odd."""
+        self.unread = dict(unread)
+        if sentence := unread_sentence(unread):
+            self.reporter.warn(sentence)
 
     def note_odd(self, name: str, foreground_found: bool, photo_found: bool) -> None:
         """Book what is odd about an image that has been labelled."""

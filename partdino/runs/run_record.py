@@ -80,4 +80,5 @@ def run_counts(images: Sequence[str], log: RunLog) -> dict[str, Any]:
         },
         "without_foreground": log.without_foreground,
         "without_photo": log.without_photo,
+        "not_read": log.unread,
     }

@@ -73,7 +73,8 @@ def segment(
     asked, model = _options_and_model(given, model_file)
     with lock_folder(out):
         folder = OutputFolder(out, existing)
-        photos = find_photos(inputs, out, asked.masks)
+        photos, unread = find_photos(inputs, out, asked.masks)
+        log.note_unread(unread)
         backbone, options, notes = settle(asked, reporter.say, reporter.warn)
         if model is not None:
             model.check_backbone(backbone)

@@ -100,9 +100,24 @@ def test_list_of_paths(tmp_path):
     make(tmp_path, "lists/x.jpg", "lists/sub/y.jpg", "photos/ä b.dat", "photos/z.jpg")
     text = f"# mine\n\n  x.jpg\r\n../photos/ä b.dat\n{tmp_path}/photos/z.jpg\nsub\nmissing.jpg\n"
     (tmp_path / "lists" / "all.TXT").write_bytes(b"\xef\xbb\xbf" + text.encode())
-    expected = ["lists/missing.jpg", "lists/sub/y.jpg", "lists/x.jpg"]
-    expected += ["photos/z.jpg", "photos/ä b.dat"]
-    assert names(tmp_path / "lists" / "all.TXT") == expected
+    outside = tmp_path.relative_to("/").as_posix()
+    expected = ["missing.jpg", "sub/y.jpg", "x.jpg"]
+    expected += [f"{outside}/photos/z.jpg", f"{outside}/photos/ä b.dat"]
+    assert names(tmp_path / "lists" / "all.TXT") == sorted(expected)
+
+
+def test_one_outside_path_in_a_list_renames_no_other_image(tmp_path):
+    make(tmp_path, "mine/photos/a.jpg", "mine/photos/b.jpg", "theirs/c.jpg", "theirs/d/e.jpg")
+    inside = "photos/a.jpg\nphotos/b.jpg\n"
+    listed = tmp_path / "mine" / "all.txt"
+    listed.write_text(inside)
+    before = names(listed)
+    listed.write_text(f"{inside}../theirs\n")
+    outside = tmp_path.relative_to("/").as_posix()
+    added = [f"{outside}/theirs/c.jpg", f"{outside}/theirs/d/e.jpg"]
+    assert names(listed) == sorted(before + added)
+    listed.write_text("../theirs\n")  # where all is outside, as a folder
+    assert names(listed) == ["c.jpg", "d/e.jpg"]
 
 
 def test_lines_that_lead_nowhere_move_no_other_image(tmp_path):

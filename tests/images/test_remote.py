@@ -62,7 +62,7 @@ def test_urls_and_folders_together_have_names_of_their_own(bucket, tmp_path):
 def test_a_list_may_hold_urls(bucket, tmp_path):
     (tmp_path / "x.png").write_bytes(png())
     (tmp_path / "all.txt").write_text(f"{bucket}/a\nx.png\nfile://{tmp_path}/x.png\n")
-    assert [name.rsplit("/", 1)[1] for name in names(tmp_path / "all.txt")] == [
+    assert [name.rsplit("/", 1)[-1] for name in names(tmp_path / "all.txt")] == [
         *("y.png", "z.PNG", "x.png")
     ]
 
@@ -86,10 +86,10 @@ def test_archives_are_folders(tmp_path):
 
 
 def test_another_version_of_a_file_has_another_key(bucket, tmp_path):
-    before = find_photos([bucket], exclude=tmp_path)
-    assert before == find_photos([bucket], exclude=tmp_path)
+    before = find_photos([bucket], tmp_path)[0]
+    assert before == find_photos([bucket], tmp_path)[0]
     fsspec.filesystem("memory").pipe_file(before[2].path.removeprefix("memory:/"), png(level=9))
-    after = find_photos([bucket], exclude=tmp_path)
+    after = find_photos([bucket], tmp_path)[0]
     changed = [new.name for old, new in zip(before, after, strict=True) if old.key != new.key]
     assert changed == ["b.png"]
 

@@ -73,7 +73,7 @@ def open_photos(
     """Find photos; raises `InputError` where there are none."""
     images = [
         StudyImage(photo.name, f"{photo.path} {photo.key}", Source(photo.name, photo.path))
-        for photo in find_photos(inputs, out, masks)
+        for photo in find_photos(inputs, out, masks)[0]
     ]
     return Collection("photos", evenly_spaced(images, options.images), None)
 

@@ -55,14 +55,16 @@ def make_store(
     PartDinoError
         Nothing could be done at all. Single images that fail are booked in the store.
     """
+    log = RunLog(reporter)
     asked = validate(_without_fitting(given))
     with lock_folder(out):
         writer = StoreWriter(out, existing)
-        photos = find_photos(inputs, out, asked.masks)
+        photos, unread = find_photos(inputs, out, asked.masks)
+        log.note_unread(unread)
         backbone, options, notes = settle(asked, reporter.say, reporter.warn)
         header = Header.of(photos, options, backbone, notes, shard)
         with stage_workers(options.workers, options.engine, options.device) as pool:
-            store = describe(photos, writer, header, backbone, options, pool, RunLog(reporter))
+            store = describe(photos, writer, header, backbone, options, pool, log)
         if shard.count == 1:
             try:
                 check_any(store, out if writer.folder == out else None)
