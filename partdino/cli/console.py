@@ -18,6 +18,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 _LOG_EVERY_SECONDS = 10.0
+_ESTIMATE_AFTER_SECONDS = 5.0
+_ESTIMATE_FROM_SECONDS = 30.0  # what is left, for an estimate to be of use
 _LEAST_COLUMNS = 80
 _BAR_COLUMNS = 10
 _BAR_STAGES = 2  # what has room beside the bar
@@ -53,7 +55,7 @@ class Reporter:
         It may be given the item's seconds by stage: what share of the time each stage takes is
         then told too.
         """
-        tally = _Tally(total)
+        tally = _Tally(title, total, self.say)
         if self.quiet:
             yield lambda seconds=None: None
         elif console.is_terminal:
@@ -92,8 +94,10 @@ class Reporter:
 class _Tally:
     """How many items are done, how fast, and what the time went to."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, title: str, total: int, say: Callable[[str], None]) -> None:
+        self.title = title
         self.total = total
+        self._say: Callable[[str], None] | None = say  # until the estimate was told
         self.done = 0
         self._start = self._first = time.monotonic()
         self._seconds: Counter[str] = Counter()
@@ -103,6 +107,11 @@ class _Tally:
         self._seconds.update(seconds)
         if self.done == 1:
             self._first = time.monotonic()
+        elif self._say and time.monotonic() - self._first >= _ESTIMATE_AFTER_SECONDS:
+            # Once, in words: whether it is worth waiting for.
+            if (left := self._seconds_left()) >= _ESTIMATE_FROM_SECONDS:
+                self._say(f"{self.title}: {self.total:,} in all, about {_duration(left)} left")
+            self._say = None
 
     def pace(self, stages: int | None = None) -> str:
         """Return items per second, and the share of the longest or of all stages in the time."""
@@ -113,14 +122,20 @@ class _Tally:
 
     def left(self) -> str:
         """Return the time left; what comes before the first item, such as loading, is left out."""
-        if self.done in (1, self.total):
-            return ""
+        return "" if self.done in (1, self.total) else f", {_duration(self._seconds_left())} left"
+
+    def _seconds_left(self) -> float:
         each = (time.monotonic() - self._first) / (self.done - 1)
-        seconds = (self.total - self.done) * each
-        return f", {seconds:.0f} s left" if seconds < 120 else f", {seconds / 60:.0f} min left"
+        return (self.total - self.done) * each
 
     def _elapsed(self) -> float:
         return max(time.monotonic() - self._start, 1e-9)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def print_json(document: Any) -> None:

@@ -28,6 +28,7 @@ from partdino.cli import (
     synth,
     weights,
 )
+from partdino.cli.streams import guard_streams, in_utf8
 from partdino.errors import ConfigError, PartDinoError, Stopped
 from partdino.version import __version__
 
@@ -70,7 +71,25 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line and exit with its code."""
+    """Run the command line and exit with its code.
+
+    Where standard output cannot be written, that is said in one line. The code is that of the run
+    if it has results elsewhere, in ``--out``, and 2 where the output was all there is.
+    """
+    in_utf8()
+    output = guard_streams()
+    try:
+        _run()
+    except SystemExit as end:
+        output.flush()
+        if output.error is not None:
+            console.fail(f"cannot write to standard output: {output.error.strerror}")
+            elsewhere = any(argument.startswith(("--out", "-o")) for argument in sys.argv[1:])
+            sys.exit(end.code if end.code or elsewhere else 2)
+        raise
+
+
+def _run() -> None:
     try:
         if "" in sys.argv[1:]:
             raise ConfigError("an argument is empty: is a variable such as $PHOTOS unset?")

@@ -36,7 +36,7 @@ from partdino.parts.foreground import (
 )
 from partdino.parts.kmeans import ClusterSums
 from partdino.parts.model import PartModel
-from partdino.parts.part_number import part_curve
+from partdino.parts.part_number import Watch, part_curve, unwatched
 from partdino.parts.projection import Moments, ObjectCells, Projection, fit_projection, stack
 from partdino.parts.sampling import evenly_spaced, some_of
 from partdino.parts.smoothing import smooth_cells
@@ -69,9 +69,10 @@ def fit_model(
     options: SettledOptions,
     weights_sha256: str,
     pool: Pool | None = None,
+    watch: Watch = unwatched,
 ) -> PartModel:
     """Fit the foreground and the parts; see `fit_models`."""
-    return fit_models(store, names, [asked], options, weights_sha256, pool)[asked]
+    return fit_models(store, names, [asked], options, weights_sha256, pool, watch)[asked]
 
 
 @one_thread()
@@ -82,6 +83,7 @@ def fit_models(
     options: SettledOptions,
     weights_sha256: str,
     pool: Pool | None = None,
+    watch: Watch = unwatched,
 ) -> dict[int | str, PartModel]:
     """Fit the foreground once, and the parts for each number of parts.
 
@@ -100,6 +102,8 @@ def fit_models(
         Of the backbone.
     pool
         Workers that pass over all images, for ``fit_on`` "all"; None does that in this process.
+    watch
+        Shows how far the choice of a number of parts is.
 
     Returns
     -------
@@ -118,9 +122,19 @@ def fit_models(
     foreground = None
     if options.foreground == "auto":
         regions, contrast, areas = _sample_regions(store, sample, options.seed)
+        if len(regions) <= len(sample):
+            raise InputError(
+                f"every photo is a single region, so object and background cannot be told apart: "
+                f"--min-region {options.min_region} is too large, or the photos are of one colour; "
+                "--foreground none takes them as all object"
+            )
         foreground = fit_foreground(regions, contrast, areas, method)
     cells = _sample_cells(_Objects(store, sample, foreground, method), options.seed)
     if not cells:
+        if options.foreground == "masks":
+            raise InputError(
+                f"the masks in {options.masks} are empty: none has a pixel over 0; check --masks"
+            )
         raise InputError(
             "no foreground was found in any image; --foreground none takes the images as all object"
         )
@@ -133,7 +147,7 @@ def fit_models(
     models: dict[int | str, PartModel] = {}
     for asked in numbers:
         if isinstance(asked, str):
-            curve = part_curve(*stack(cells), candidates(asked), options.seed, method)
+            curve = part_curve(*stack(cells), candidates(asked), options.seed, method, watch)
             number = curve.best
         else:
             number, curve = asked, None

@@ -11,9 +11,11 @@ whose agreement is what chance gives; as in Clest (Dudoit & Fridlyand, 2002).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 
@@ -32,6 +34,14 @@ MAX_IMAGES = 200
 _MIN_IMAGES = 4  # two for each half
 _MAX_DIM = 128  # twice what the clustering keeps
 _AREA_UNITS = 1_000_000  # areas are counted in millionths of all
+# Called with a title and a total: yields a function to call once per finished step.
+Watch: TypeAlias = Callable[[str, int], AbstractContextManager[Callable[..., None]]]
+
+
+@contextmanager
+def unwatched(title: str, total: int) -> Iterator[Callable[..., None]]:
+    """Show nothing."""
+    yield lambda: None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +111,7 @@ def part_curve(
     numbers: Sequence[int],
     seed: int = 0,
     method: Method = DEFAULT_METHOD,
+    watch: Watch = unwatched,
 ) -> PartCurve:
     """Try numbers of parts.
 
@@ -119,6 +130,8 @@ def part_curve(
         Seed of the sample, the halves, the structureless data and the clustering.
     method
         Of the fits.
+    watch
+        Shows how far it is: it takes a minute where the numbers are many.
 
     Raises
     ------
@@ -135,12 +148,14 @@ def part_curve(
         )
     means, residuals = _within_images(features, areas, images)
     pairs = np.empty((2, REPEATS, len(numbers)))
-    for repeat in range(REPEATS):
-        half = np.isin(images, rng.permutation(count)[: count // 2])
-        structureless = rng.normal(scale=residuals.std(axis=0), size=residuals.shape)
-        for kind, deviations in enumerate((residuals, structureless)):
-            data = means[images] + deviations
-            pairs[kind, repeat] = _agreements(data, areas, images, half, numbers, seed, method)
+    with watch("halves", 2 * REPEATS) as advance:
+        for repeat in range(REPEATS):
+            half = np.isin(images, rng.permutation(count)[: count // 2])
+            structureless = rng.normal(scale=residuals.std(axis=0), size=residuals.shape)
+            for kind, deviations in enumerate((residuals, structureless)):
+                data = means[images] + deviations
+                pairs[kind, repeat] = _agreements(data, areas, images, half, numbers, seed, method)
+                advance()
     agreement, chance = pairs.mean(axis=1)
     return PartCurve(np.array(numbers), agreement, pairs[0].std(axis=0, ddof=1), chance)
 

@@ -86,3 +86,19 @@ def test_quiet_is_quiet_but_for_warnings(stream):
 def test_messages_are_one_line_and_no_markup(stream):
     Reporter().say("[bold]a name [/x] with\na line break, " + 90 * "x")
     assert stream.getvalue() == "[bold]a name [/x] with a line break, " + 90 * "x" + "\n"
+
+
+@pytest.mark.parametrize(
+    ("pace", "words"),
+    [(1.0, ["about 13 min left"]), (20.0, ["about 4.4 h left"]), (0.01, [])],
+)
+def test_how_long_the_rest_takes_is_said_once_in_words(stream, monkeypatch, pace, words):
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(console, "_LOG_EVERY_SECONDS", 1e9)
+    with Reporter().progress("features", 800) as advance:
+        for _ in range(790):
+            now += pace
+            advance()
+    said = [line for line in stream.getvalue().splitlines() if "about" in line]
+    assert said == [f"features: 800 in all, {word}" for word in words]

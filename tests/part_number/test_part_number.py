@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
@@ -130,3 +132,15 @@ def test_of_equals_the_largest_is_best():
 def test_doubts_of_a_choice_are_told(agreement, spread, doubts):
     chance, numbers = np.full(3, 0.25), np.array([4, 5, 6])
     assert PartCurve(numbers, np.array(agreement), np.full(3, spread), chance).doubts == doubts
+
+
+def test_how_far_it_is_can_be_watched():
+    steps = []
+
+    @contextmanager
+    def watch(title, total):
+        steps.append(total)
+        yield lambda: steps.append("step")
+
+    part_curve(*planted(3), range(2, 4), watch=watch)
+    assert steps == [4, "step", "step", "step", "step"]

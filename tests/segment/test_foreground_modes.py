@@ -135,3 +135,20 @@ def test_the_animal_of_a_single_photo_is_found(segment, photo_folder, tmp_path):
     for stem, out in outs.items():
         assert segment(photo_folder / f"{stem}.jpg", out).code == 0
     assert overlap_with_truth(photo_folder, outs) > 0.35  # 0.52 as written
+
+
+def test_empty_masks_everywhere_are_blamed_on_the_masks(segment, squares, tmp_path):
+    masks = tmp_path / "masks"
+    for name in ("a.png", "deep/b.png"):
+        save_mask(masks / name, np.zeros((128, 128)))
+    result = segment(squares, tmp_path / "out", foreground="masks", masks=masks)
+    assert result.code == 2
+    assert f"the masks in {masks} are empty" in result.stderr.splitlines()[-1]
+    assert "--foreground none" not in result.stderr
+
+
+def test_regions_as_large_as_photos_are_blamed_on_the_option(segment, squares, tmp_path):
+    result = segment(squares, tmp_path / "out", foreground="auto", min_region=10**7)
+    assert result.code == 2
+    last = result.stderr.splitlines()[-1]
+    assert "every photo is a single region" in last and "--min-region 10000000" in last

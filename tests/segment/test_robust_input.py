@@ -268,7 +268,8 @@ def test_photos_of_one_colour_alone(segment, tmp_path, foreground):
     result = segment(tmp_path / "in", tmp_path / "out", foreground=foreground)
     if foreground == "auto":
         assert result.code == 2
-        assert "no foreground was found in any image; --foreground none" in result.stderr
+        assert "every photo is a single region" in result.stderr
+        assert "of one colour; --foreground none" in result.stderr
     else:
         assert result.code == 0, result.stderr
         for index in range(3):

@@ -132,3 +132,19 @@ def test_only_photos_that_are_shown_are_read(make_result, make_photo, tmp_path: 
 def test_no_image_gives_no_sheet(tmp_path: Path) -> None:
     ContactSheetWriter(tmp_path).close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_how_the_parts_were_made_is_at_the_foot(make_result, make_photo, tmp_path: Path) -> None:
+    notes = ["Backbone efficientnet-lite2, as dinov2-s14 is not to be had: no network. " * 3, "So."]
+    heights = []
+    for name, said in (("without", ()), ("with", notes)):
+        (tmp_path / name).mkdir()
+        writer = ContactSheetWriter(tmp_path / name, said)
+        writer.add(make_result("a.jpg"), make_photo)
+        writer.close()
+        heights.append(np.asarray(_sheet(tmp_path / name)))
+    without, with_foot = heights
+    added = len(with_foot) - len(without)
+    assert added >= 34 + 2 * 22, "two lines at least"
+    foot = with_foot[-added - 40 :]
+    assert (foot.max(axis=(1, 2)) - foot.min(axis=(1, 2)).astype(int) > 60).sum() > 20

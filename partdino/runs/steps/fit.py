@@ -91,7 +91,8 @@ def fit_store(
 ) -> PartModel:
     """Fit the parts of a store; see `partdino.parts.fitting.fit_models`."""
     start = time.perf_counter()
-    model = fit_model(store, store.keys, asked, options, store.header.weights["sha256"], pool)
+    sha256, watch = store.header.weights["sha256"], log.reporter.progress
+    model = fit_model(store, store.keys, asked, options, sha256, pool, watch)
     log.seconds["fit"] = time.perf_counter() - start
     found = len(model.parts)
     if found < model.options.parts:

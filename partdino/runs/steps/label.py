@@ -61,7 +61,7 @@ def label(
     if not results.is_begun():
         clear_images(out)
     done = results.begin()
-    writers = OutputWriters(out)
+    writers = OutputWriters(out, store.header.notes)
     with log.progress("labels", len(images), done) as advance:
         recall_results(partial(results.read, done), out, writers, pool, log)
         for image, outcome in _labelled(images[done:], model, pool):
@@ -99,7 +99,7 @@ def renew(
     """
     old, place = folder.path, folder.place
     write_bytes(place / MODEL_FILE, (old / MODEL_FILE).read_bytes())
-    writers = OutputWriters(place)
+    writers = OutputWriters(place, store.header.notes)
     renewed = {}
     with log.progress("labels", len(store.images)) as advance:
         for image, outcome in _labelled(store.images, model, pool):

@@ -137,7 +137,7 @@ def _merge_outputs(out: Path, folders: Sequence[Path], pool: Pool | None, log: R
                     link(file, new / file.relative_to(folder))
         for name in (MODEL_FILE, CONFIG_FILE):
             link(folders[0] / name, new / name)
-        writers = OutputWriters(new)
+        writers = OutputWriters(new, read_run(folders[0])["notes"])
         recall_results(partial(read_results, new / RESULTS_FILE), new, writers, pool, log)
         writers.close()
         write_failures(new, log.failures.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -43,15 +43,17 @@ class OutputWriters:
     ----------
     out
         The run's output folder.
+    notes
+        What "auto" stood for, and why: a sentence each.
     """
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, notes: Sequence[str] = ()) -> None:
         self._current = out / CURRENT_FILE
         self._labels = LabelWriter(out)
         self._overlays = OverlayWriter(out)
         self._coco = CocoWriter(out)
         self._table = PartsTableWriter(out)
-        self._sheet = ContactSheetWriter(out)
+        self._sheet = ContactSheetWriter(out, notes)
 
     def add(self, result: PartSegmentation, photo: np.ndarray | None) -> None:
         """Take one image's result.

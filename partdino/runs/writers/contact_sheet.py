@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -36,10 +36,13 @@ class ContactSheetWriter:
     ----------
     out
         The run's output folder.
+    notes
+        Sentences on how the parts were made, for the foot of the sheet.
     """
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, notes: Sequence[str] = ()) -> None:
         self._path = out / "contact_sheet.jpg"
+        self._notes = notes
         self._images: EvenSample[sheet.Thumbnail] = EvenSample(MAX_IMAGES)
         self._examples: dict[int, Best[np.ndarray]] = {}
         self._area: dict[int, float] = {}
@@ -71,7 +74,9 @@ class ContactSheetWriter:
         """Draw and write the sheet, unless there was no image at all; raises `OutputError`."""
         if not self._images.seen:
             return
-        drawn = sheet.draw(self._images.take(), self._images.seen, self._num_parts, self._rows())
+        drawn = sheet.draw(
+            self._images.take(), self._images.seen, self._num_parts, self._rows(), self._notes
+        )
         with atomic_path(self._path) as temporary:
             drawn.save(temporary, "JPEG", quality=_QUALITY, subsampling=0)
 

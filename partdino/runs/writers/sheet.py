@@ -6,8 +6,10 @@ Each block is drawn as a picture as wide as the sheet's content; the sheet stack
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from textwrap import wrap
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -50,7 +52,11 @@ class PartRow:
 
 
 def draw(
-    thumbnails: list[Thumbnail], num_images: int, num_parts: int, rows: list[PartRow]
+    thumbnails: list[Thumbnail],
+    num_images: int,
+    num_parts: int,
+    rows: list[PartRow],
+    notes: Sequence[str] = (),
 ) -> Image.Image:
     """Return the contact sheet.
 
@@ -64,6 +70,8 @@ def draw(
         K: the legend shows them all.
     rows
         The parts of which examples are shown.
+    notes
+        Sentences on how the parts were made, for the foot of the sheet.
     """
     blocks = [
         _title(len(thumbnails), num_images, num_parts),
@@ -73,6 +81,8 @@ def draw(
     if rows:
         blocks.append(_examples_heading(len(rows), num_parts))
         blocks.extend(_part_row(row, num_images, num_parts) for row in rows)
+    if notes:
+        blocks.append(_foot(" ".join(notes)))
     return _stack(blocks)
 
 
@@ -158,6 +168,14 @@ def _part_row(row: PartRow, num_images: int, num_parts: int) -> Image.Image:
         pen.rectangle((x, 0, x + TILE - 1, TILE - 1), fill=_PANEL)
         _paste(block, example, (x, 0, TILE, TILE))
         x += TILE + _GAP
+    return block
+
+
+def _foot(text: str) -> Image.Image:
+    lines = wrap(_drawable(text), round(_CONTENT / _font(_SMALL).getlength("n")))
+    block, pen = _block(34 + 22 * len(lines))
+    for index, line in enumerate(lines):
+        _write(pen, (0, 34 + 22 * index), line, _SMALL, _FAINT)
     return block
 
 
