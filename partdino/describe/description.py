@@ -50,6 +50,45 @@ class ImageDescription:
     patches: np.ndarray | None = None
     sideless: np.ndarray | None = None
 
+    def check(self) -> None:
+        """Raise `ValueError`, which says what is wrong, where this describes no image.
+
+        What is read from a file may be whatever somebody wrote; types are those of the file format.
+        """
+        count = len(self.areas)
+        expected = {
+            "regions": (count,),
+            "areas": (count,),
+            "features": (count, *self.features.shape[1:2]),
+            "contrast": (count,),
+            "edges": (*self.edges.shape[:1], 2),
+            "border_length": self.edges.shape[:1],
+            "strength": self.edges.shape[:1],
+            "inside": (count,),
+            "sideless": self.features.shape,
+        }
+        for name, shape in expected.items():
+            array = getattr(self, name)
+            if array is not None and array.shape != shape:
+                raise ValueError(f"{name} of shape {array.shape}")
+        if self.features.ndim != 2 or 0 in self.features.shape or min(self.size) < 1:
+            raise ValueError("no cells")
+        for name in ("features", "contrast", "strength", "patches", "sideless"):
+            array = getattr(self, name)
+            if array is not None and not np.isfinite(array).all():
+                raise ValueError(f"{name} that are no numbers")
+        limits = {"regions": self.areas.sum(), "edges": count, "cells": count}  # at most as many
+        for name, limit in limits.items():
+            array = getattr(self, name)
+            if array is not None and not ((array >= 0) & (array < limit)).all():
+                raise ValueError(f"{name} that there cannot be")
+        if (self.areas < 1).any() or (self.border_length < 0).any():
+            raise ValueError("areas or lengths that cannot be")
+        if self.cells is not None and (self.cells.ndim != 2 or self.cells.size == 0):
+            raise ValueError(f"cells of shape {self.cells.shape}")
+        if self.patches is not None and self.patches.ndim != 3:
+            raise ValueError(f"patches of shape {self.patches.shape}")
+
     @property
     def dense(self) -> np.ndarray:
         """float16 (gh, gw, D), `patches`; raises ValueError where they were not asked for."""

@@ -46,6 +46,7 @@ class PixelLabels:
 def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels:
     """Find the part of every pixel, whether object or not."""
     method = model.options.numbers
+    model.check_features(description)
     inside = model.foreground_cells(description)
     ours = inside if inside.any() else np.ones_like(inside)
     features = smooth_cells(description, inside, method)

@@ -69,6 +69,15 @@ class PartModel:
         fitted = {k: v for k, v in vars(self.options).items() if k not in RUNNING_OPTIONS}
         return validate({**fitted, **running}, source)
 
+    def check_features(self, description: ImageDescription) -> None:
+        """Raise `ModelError` where an image's features are not those that this was fitted to."""
+        length, fitted = description.features.shape[1], len(self.parts.mean)
+        if length != fitted:
+            raise ModelError(
+                f"features of length {length}, and the model was fitted to those of length {fitted}; "
+                "label with features of the same backbone"
+            )
+
     def check_backbone(self, backbone: Backbone) -> None:
         """Refuse a backbone that the model was not fitted with; raises `ModelError`."""
         if backbone.weights.sha256 != self.weights_sha256:

@@ -152,7 +152,7 @@ def test_signals_end_a_run_with_a_summary(features, store, tmp_path, capfd, numb
 
 
 def test_a_signal_before_the_first_image(photo_folder, tmp_path):
-    code = "import os, signal, partdino.describe.photos as p; p.find_images = " + (
+    code = "import os, signal, partdino.describe.photos as p; p.search_images = " + (
         "lambda *a, **k: os.kill(os.getpid(), signal.SIGTERM)"
     )
     child = process("features", photo_folder, "--out", tmp_path / "store", before=code)

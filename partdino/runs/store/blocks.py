@@ -45,13 +45,22 @@ class StoredImage:
     position: int
 
     def read(self, pixels: bool = True) -> ImageDescription:
-        """Return the description, or that without what only labelling needs."""
-        from safetensors import safe_open
+        """Return the description, or that without what only labelling needs.
+
+        Raises
+        ------
+        StoreError
+            The block holds none that could be.
+        """
+        from safetensors import SafetensorError, safe_open
 
         prefix = f"{self.position}/"
-        with safe_open(self.block, framework="numpy") as file:
-            names = [n.removeprefix(prefix) for n in file.keys() if n.startswith(prefix)]  # noqa: SIM118
-            return from_arrays(names, lambda name: file.get_tensor(prefix + name), pixels)
+        try:
+            with safe_open(self.block, framework="numpy") as file:
+                names = [n.removeprefix(prefix) for n in file.keys() if n.startswith(prefix)]  # noqa: SIM118
+                return from_arrays(names, lambda name: file.get_tensor(prefix + name), pixels)
+        except (OSError, ValueError, TypeError, AttributeError, SafetensorError) as error:
+            raise _damaged(self.block, f"image {self.position} has {error}") from error
 
     def read_arrays(self) -> dict[str, Any]:
         """Return the arrays that stand for the description."""

@@ -49,6 +49,7 @@ COLUMNS = {
     "patches": Column("float16", pixels=True),
     "sideless": Column("float16"),
 }
+_OPTIONAL = ("inside", "patches", "sideless")
 
 
 def to_arrays(description: ImageDescription) -> dict[str, np.ndarray]:
@@ -73,15 +74,31 @@ def from_arrays(
         Reads one of them.
     pixels
         False leaves out what only labelling needs: those fields are None.
+
+    Raises
+    ------
+    ValueError
+        They are none that `to_arrays` makes.
     """
     fields: dict[str, Any] = dict.fromkeys(COLUMNS)
     for name in names:
+        if name not in COLUMNS:
+            raise ValueError(f"a column {name}")
         column = COLUMNS[name]
         if pixels or not column.pixels:
             array = get(name)
             fields[name] = _unpacked(array, column.dtype) if column.packed else array
+            if fields[name].dtype != column.dtype:
+                raise ValueError(f"{name} of type {array.dtype}")
+    for name in COLUMNS:
+        if fields[name] is None and not (COLUMNS[name].pixels or name in _OPTIONAL):
+            raise ValueError(f"no {name}")
+    if fields["size"].shape != (2,) or (pixels and fields["cells"] is None):
+        raise ValueError("no size or no cells")
     height, width = fields["size"].tolist()
-    return ImageDescription(**{**fields, "size": (height, width)})
+    description = ImageDescription(**{**fields, "size": (height, width)})
+    description.check()
+    return description
 
 
 def _plain(value: object, dtype: str) -> np.ndarray:
@@ -98,5 +115,10 @@ def _packed(array: np.ndarray) -> np.ndarray:
 
 
 def _unpacked(content: np.ndarray, dtype: str) -> np.ndarray:
-    stored = np.load(io.BytesIO(zlib.decompress(content.tobytes())), allow_pickle=False)
+    try:
+        stored = np.load(io.BytesIO(zlib.decompress(content.tobytes())), allow_pickle=False)
+    except (zlib.error, EOFError, OSError) as error:
+        raise ValueError("an array that cannot be unpacked") from error
+    if stored.dtype.kind not in "ui":
+        raise ValueError(f"a packed array of type {stored.dtype}")
     return stored.astype(dtype)

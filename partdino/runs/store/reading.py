@@ -33,6 +33,7 @@ class FeatureStore:
     def __init__(self, header: Header, images: Sequence[StoredImage]) -> None:
         self.header = header
         self.images = images
+        self._dim: int | None = None  # of the features; known from the first that is read
 
     def write_failures(self, out: Path) -> None:
         """Write the table of the images that have none; raises `OutputError`."""
@@ -53,7 +54,14 @@ class FeatureStore:
         """Return a description; raises `StoreError` if its block is damaged."""
         image = self._by_key[key]
         verify(image.block)
-        return image.read(pixels)
+        description = image.read(pixels)
+        self._dim = self._dim or description.features.shape[1]
+        if description.features.shape[1] != self._dim:
+            raise StoreError(
+                f"{image.block} is damaged: image {image.position} has features of another length "
+                "than others; delete it and go on with partdino features --resume"
+            )
+        return description
 
     def part(self, keys: Sequence[str]) -> FeatureStore:
         """Return a store of some images alone, which is quickly sent to a worker."""
