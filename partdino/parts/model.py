@@ -74,8 +74,8 @@ class PartModel:
         length, fitted = description.features.shape[1], len(self.parts.mean)
         if length != fitted:
             raise ModelError(
-                f"features of length {length}, and the model was fitted to those of length {fitted}; "
-                "label with features of the same backbone"
+                f"features of length {length}, and the model was fitted to those of length "
+                f"{fitted}; label with features of the same backbone"
             )
 
     def check_backbone(self, backbone: Backbone) -> None:
