@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from pycocotools.coco import COCO
 from safetensors import safe_open
 from segment_runs import PARTS, files, label_bytes, label_map, table
 
+from partdino.evaluation.scoring.label_maps import read_label_map
 from partdino.options import OPTION_NAMES
+from partdino.runs.result_log import read_results
 from partdino.runs.writers.palette import part_colours
 from partdino.version import __version__
 
@@ -28,11 +31,10 @@ def test_the_folder_holds_every_output_and_nothing_else(finished_run):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_labels_are_indexed_at_the_size_of_the_photo(finished_run, photo_folder, name):
+def test_labels_are_grey_at_the_size_of_the_photo(finished_run, photo_folder, name):
     image = Image.open(finished_run / "labels" / f"{name}.png")
-    assert image.mode == "P"
+    assert image.mode == "L"
     assert image.size == Image.open(photo_folder / name).size
-    assert image.getpalette() == part_colours().ravel().tolist()
     assert set(np.unique(image)) <= set(range(PARTS + 1))
 
 
@@ -148,3 +150,16 @@ def test_equal_names_in_several_folders_do_not_collide(segment, photo_folder, tm
     images = json.loads((out / "coco.json").read_text())["images"]
     assert [image["file_name"] for image in images] == names
     assert {row["image"] for row in table(out / "parts.csv")} == set(names)
+
+
+def test_indexed_label_maps_of_older_versions_stay_readable(finished_run, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(finished_run, out)
+    for result in read_results(out / "results.jsonl"):
+        path = out / "labels" / f"{result.name}.png"
+        expected = label_map(out, result.name)
+        indexed = Image.fromarray(expected)
+        indexed.putpalette(part_colours().tobytes())
+        indexed.save(path)
+        np.testing.assert_array_equal(result.recall(out).label_map, expected)
+        np.testing.assert_array_equal(read_label_map(path), expected)

@@ -27,7 +27,7 @@ def test_photos_have_label_maps_of_their_size(photo_folder: Path) -> None:
             sizes.add(image.size)
             assert image.mode == "RGB" and max(image.size) == 160
         with Image.open(photo_folder.parent / "labels" / f"{photo.stem}.png") as labels:
-            assert labels.mode == "P" and labels.size == image.size
+            assert labels.mode == "L" and labels.size == image.size
             assert set(np.unique(labels)) <= set(range(6))
     assert len(photos) == 8 and len(sizes) > 1
     names = list(csv.reader((photo_folder.parent / "parts.csv").open()))

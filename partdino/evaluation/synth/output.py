@@ -9,7 +9,6 @@ import numpy as np
 from PIL import Image
 
 from partdino.files import write_bytes, write_text
-from partdino.runs.writers.palette import part_colours
 
 _ASPECTS = (4 / 3, 1.0, 3 / 4, 3 / 2)
 
@@ -40,13 +39,4 @@ def write_jpeg(path: Path, image: np.ndarray) -> None:
     """Write an RGB image (H, W, 3) or a grey one (H, W) as JPEG, whatever the suffix says."""
     stream = io.BytesIO()
     Image.fromarray(image).save(stream, "JPEG", quality=93)
-    write_bytes(path, stream.getvalue())
-
-
-def write_label_png(path: Path, labels: np.ndarray) -> None:
-    """Write a label map uint8 (H, W) as an indexed PNG: the values are the labels."""
-    picture = Image.fromarray(labels)
-    picture.putpalette(part_colours().tobytes())
-    stream = io.BytesIO()
-    picture.save(stream, "PNG")
     write_bytes(path, stream.getvalue())

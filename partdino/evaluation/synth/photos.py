@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from partdino.evaluation.synth.output import draw_frame, image_rng, write_jpeg, write_label_png
+from partdino.evaluation.synth.output import draw_frame, image_rng, write_jpeg
 from partdino.evaluation.synth.quadruped import QUADRUPED_PARTS
 from partdino.evaluation.synth.scene import render_animal
 from partdino.files import write_csv
+from partdino.runs.writers.labels import write_label_map
 
 ENTRIES = ("images", "labels", "parts.csv")
 
@@ -20,5 +21,5 @@ def write_photos(out: Path, images: int, seed: int, size: int, done: Callable[[]
         rng = image_rng(seed, index)
         scene = render_animal(rng, *draw_frame(rng, size))
         write_jpeg(out / "images" / f"animal_{index:04d}.jpg", scene.image)
-        write_label_png(out / "labels" / f"animal_{index:04d}.png", scene.labels)
+        write_label_map(out / "labels" / f"animal_{index:04d}.png", scene.labels)
         done()

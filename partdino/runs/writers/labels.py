@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 from partdino.files import atomic_path
 from partdino.parts.result import PartSegmentation
-from partdino.runs.writers.palette import part_colours
 
 # Label maps are large flat areas: higher levels cost time and save next to nothing.
 _COMPRESSION_LEVEL = 1
 
 
 class LabelWriter:
-    """Writes every label map as an 8-bit indexed PNG of the original size.
+    """Writes every label map as a grey PNG of the original size.
 
-    Readers of indices (PIL, ImageJ) see 0 = background and 1..K = parts, image viewers the parts'
-    colours.
+    Its values are the parts, in every reader; colours are the business of the overlays.
 
     Parameters
     ----------
@@ -31,9 +30,26 @@ class LabelWriter:
 
     def add(self, result: PartSegmentation) -> None:
         """Write one label map; raises `OutputError`."""
-        indexed = Image.fromarray(result.label_map)
-        # The whole palette even for few parts: Pillow would pack fewer colours into fewer than
-        # 8 bits a pixel, which not every reader opens as indices.
-        indexed.putpalette(part_colours().tobytes())
-        with atomic_path(self._folder / f"{result.name}.png") as temporary:
-            indexed.save(temporary, "PNG", compress_level=_COMPRESSION_LEVEL)
+        write_label_map(self._folder / f"{result.name}.png", result.label_map)
+
+
+def write_label_map(path: Path, label_map: np.ndarray) -> None:
+    """Write a label map as a grey PNG of 8 bits whose values are the labels, atomically.
+
+    Not an indexed one: scikit-image, imageio, OpenCV, matplotlib and napari read the colours of its
+    palette instead of the labels.
+
+    Parameters
+    ----------
+    path
+        The file.
+    label_map
+        uint8 (H, W): 0 = background, 1..K = parts.
+
+    Raises
+    ------
+    OutputError
+        It cannot be written.
+    """
+    with atomic_path(path) as temporary:
+        Image.fromarray(label_map).save(temporary, "PNG", compress_level=_COMPRESSION_LEVEL)
