@@ -37,6 +37,10 @@ class StoreError(PartDinoError):
     """A feature store is missing, unfinished, damaged, or does not fit what it is used with."""
 
 
+class ReviewError(PartDinoError):
+    """A review is damaged, is of other parts, or is asked for a change that makes no sense."""
+
+
 class Stopped(BaseException):
     """A signal asks the run to end. No error: nothing that handles errors must stop it.
 

@@ -1,0 +1,256 @@
+"""`review.json`: what a person says of the parts and photos of a run, and how it changes.
+
+::
+
+    {
+      "format": "partdino review", "schema": 1,
+      "revision": 12,                      counts the changes
+      "model_sha256": "71a7...",           of the parts that are reviewed
+      "parts": {"1": {"name": "wing", "colour": "#ff9200"},
+                "5": {"merged_into": 1},
+                "3": {"background": true},
+                "4": {"hidden": true}},
+      "photos": {"a/bird.jpg": "fine", "b.jpg": "wrong", "c.jpg": "excluded"}
+    }
+
+What is not said is not there: a part without an entry is as the run left it, a photo without one
+was not checked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from partdino.errors import ReviewError
+from partdino.files import write_json
+
+REVIEW_FILE = "review.json"
+MAX_NAME = 200  # characters of a part's name
+Verdict = Literal["fine", "wrong", "excluded"]
+
+_FORMAT = "partdino review"
+_SCHEMA = 1
+_COLOUR = re.compile(r"#[0-9a-f]{6}")
+_VERDICTS = get_args(Verdict)
+
+
+@dataclass(frozen=True)
+class PartReview:
+    """What is said of one part.
+
+    Attributes
+    ----------
+    name
+        What the part is, 1 to `MAX_NAME` printable characters; None: "part 3".
+    colour
+        ``#rrggbb``; None: that of `partdino.runs.writers.palette`.
+    merged_into
+        The part that this one is a piece of; its name, colour and fate are that one's.
+    background
+        The part is no part of the object.
+    hidden
+        The part is not drawn; it keeps its place in label maps and tables.
+    """
+
+    name: str | None = None
+    colour: str | None = None
+    merged_into: int | None = None
+    background: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Review:
+    """What is said of a run.
+
+    Attributes
+    ----------
+    model_sha256
+        Of the model whose parts are reviewed.
+    revision
+        How many changes have been made: who changes it says which one was seen.
+    parts
+        By part number, 1 to K.
+    photos
+        What was said of a photo, by its name.
+    """
+
+    model_sha256: str
+    revision: int = 0
+    parts: Mapping[int, PartReview] = field(default_factory=dict)
+    photos: Mapping[str, Verdict] = field(default_factory=dict)
+
+    def root(self, part: int) -> int:
+        """Return the part that a part is merged into in the end: itself where it is not."""
+        while (target := self.parts.get(part, _NOTHING).merged_into) is not None:
+            part = target
+        return part
+
+    def document(self) -> dict[str, Any]:
+        """Return what `review.json` holds."""
+        return {
+            "format": _FORMAT,
+            "schema": _SCHEMA,
+            "revision": self.revision,
+            "model_sha256": self.model_sha256,
+            "parts": {str(part): _said(self.parts[part]) for part in sorted(self.parts)},
+            "photos": dict(sorted(self.photos.items())),
+        }
+
+
+_NOTHING = PartReview()
+
+
+def read_review(folder: Path, model_sha256: str, num_parts: int) -> Review:
+    """Read the review of an output folder: an empty one where there is none yet.
+
+    Parameters
+    ----------
+    folder
+        The output folder.
+    model_sha256
+        Of the model that the folder's label maps were made with.
+    num_parts
+        K.
+
+    Raises
+    ------
+    ReviewError
+        The file is damaged, of a newer version, or of other parts than those in the folder.
+    """
+    path = folder / REVIEW_FILE
+    if not path.exists():
+        return Review(model_sha256)
+    try:
+        document = json.loads(path.read_bytes())
+        if (document["format"], document["schema"]) != (_FORMAT, _SCHEMA):
+            raise ReviewError(f"{path} is of another version of Part-DINO; use that one")
+        if document["model_sha256"] != model_sha256:
+            raise ReviewError(
+                f"{path} is of other parts than those in {folder}; move it away to begin anew"
+            )
+        parts = {int(number): _part(said) for number, said in document["parts"].items()}
+        review = Review(model_sha256, document["revision"], parts, document["photos"])
+        _check(review, num_parts)
+        if not isinstance(review.revision, int) or review.revision < 0:
+            raise ValueError("revision")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ReviewError(f"{path} is damaged; move it away to begin anew") from error
+    return review
+
+
+def write_review(folder: Path, review: Review) -> None:
+    """Write `review.json`, atomically; raises `OutputError`."""
+    write_json(folder / REVIEW_FILE, review.document())
+
+
+def changed(
+    review: Review,
+    changes: Sequence[Mapping[str, Any]],
+    num_parts: int,
+    images: Collection[str],
+) -> Review:
+    """Return the next revision of a review.
+
+    Parameters
+    ----------
+    review
+        The review as it is.
+    changes
+        Each says all of one part, ``{"part": 3, "said": {"name": "wing"}}``, or of one photo,
+        ``{"photo": "bird.jpg", "said": "fine"}``; None says nothing any more. The inverse of a
+        change is one, too: what was said before.
+    num_parts
+        K.
+    images
+        The names of the run's photos.
+
+    Raises
+    ------
+    ReviewError
+        A change is none, or the whole makes no sense; then none of it is made.
+    """
+    parts, photos = dict(review.parts), dict(review.photos)
+    for change in changes:
+        try:
+            said = change["said"]
+            if "part" in change:
+                number = change["part"]
+                if type(number) is not int:
+                    raise ValueError("a part is a number")
+                parts[number] = _part(said or {})
+            elif change["photo"] not in images:
+                raise ValueError("there is no such photo")
+            elif said is None:
+                photos.pop(change["photo"], None)
+            else:
+                photos[change["photo"]] = said
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ReviewError("that is no change of a part or a photo") from error
+        except ValueError as error:
+            raise ReviewError(str(error)) from error
+    parts = {number: said for number, said in parts.items() if said != _NOTHING}
+    following = replace(review, revision=review.revision + 1, parts=parts, photos=photos)
+    try:
+        _check(following, num_parts)
+    except ValueError as error:
+        raise ReviewError(str(error)) from error
+    return following
+
+
+def _said(part: PartReview) -> dict[str, Any]:
+    return {name: value for name, value in vars(part).items() if value not in (None, False)}
+
+
+def _part(said: Mapping[str, Any]) -> PartReview:
+    """Make a part's entry of JSON; raises `ValueError`."""
+    unknown = set(said) - {each.name for each in fields(PartReview)}
+    if unknown:
+        raise ValueError(f"a part has no {min(unknown)}")
+    part = PartReview(**said)
+    if part.name is not None:
+        part = replace(part, name=_clean_name(part.name))
+    if part.colour is not None and not (
+        isinstance(part.colour, str) and _COLOUR.fullmatch(part.colour)
+    ):
+        raise ValueError("a colour is #rrggbb")
+    if type(part.background) is not bool or type(part.hidden) is not bool:
+        raise ValueError("background and hidden are true or false")
+    if part.merged_into is not None and type(part.merged_into) is not int:
+        raise ValueError("a part is merged into the number of another one")
+    return part
+
+
+def _clean_name(name: object) -> str | None:
+    """One line of printable text, without white space around it; None where nothing is left."""
+    if not isinstance(name, str):
+        raise ValueError("a name is text")
+    # Not what turns the direction of writing either: it would turn the text around the name.
+    kept = "".join(c for c in name if c.isprintable() and unicodedata.category(c) != "Cf")
+    kept = " ".join(kept.split())
+    if len(kept) > MAX_NAME:
+        raise ValueError(f"a name has at most {MAX_NAME} characters")
+    return kept or None
+
+
+def _check(review: Review, num_parts: int) -> None:
+    """Raise `ValueError` where a review as a whole makes no sense."""
+    for number, part in review.parts.items():
+        for each in (number, part.merged_into):
+            if each is not None and not 1 <= each <= num_parts:
+                raise ValueError(f"there is no part {each}, only 1 to {num_parts}")
+        seen = {number}
+        while (target := review.parts.get(number, _NOTHING).merged_into) is not None:
+            if target in seen:
+                raise ValueError("parts cannot be merged into each other in a circle")
+            seen.add(target)
+            number = target
+    for name, verdict in review.photos.items():
+        if not isinstance(name, str) or verdict not in _VERDICTS:
+            raise ValueError(f"a photo is {', '.join(_VERDICTS)}, or not checked")
