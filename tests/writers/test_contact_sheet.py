@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from partdino.runs.writers import ContactSheetWriter, contact_sheet, sheet
+from partdino.runs.writers import ContactSheetWriter, contact_sheet, example, sheet
+from partdino.runs.writers.example import draw_example
 from partdino.runs.writers.palette import part_colours
 
 SIZES = [(48, 64), (64, 40), (32, 32), (20, 300), (300, 20), (1, 1)]
@@ -67,7 +68,7 @@ def test_the_most_typical_examples_come_first_and_once_an_image(
     make_result, make_photo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        contact_sheet, "_example", lambda result, image, geometry: (result.name, geometry.part)
+        contact_sheet, "_read_example", lambda result, read, geometry: (result.name, geometry.part)
     )
     order = np.random.default_rng(0).permutation(40)
     writer = ContactSheetWriter(tmp_path)
@@ -87,18 +88,20 @@ def test_an_example_shows_the_part_undimmed(make_result, reduced: int) -> None:
     label_map = np.zeros((200, 300), np.uint8)
     label_map[100:140, 260:300] = 2
     result = make_result(label_map=label_map)
-    example = contact_sheet._example(result, photo[::reduced, ::reduced], result.parts[0])
-    assert example.shape == (sheet.TILE, sheet.TILE, 3)
-    assert (example > 230).all(axis=-1).mean() == pytest.approx(1 / 1.4**2, abs=0.08)
-    assert (example < 40).all(axis=-1).mean() == pytest.approx(1 - 1 / 1.4**2, abs=0.08)
+    colour = np.zeros(3, np.uint8)
+    reduced_photo = photo[::reduced, ::reduced]
+    drawn = draw_example(reduced_photo, result.label_map, result.parts[0], colour, 198)
+    assert drawn.shape == (198, 198, 3)
+    assert (drawn > 230).all(axis=-1).mean() == pytest.approx(1 / 1.4**2, abs=0.08)
+    assert (drawn < 40).all(axis=-1).mean() == pytest.approx(1 - 1 / 1.4**2, abs=0.08)
 
 
 def test_windows_stay_inside_the_image() -> None:
-    assert contact_sheet._square_window((90, 0, 10, 10), (100, 100)) == (
+    assert example._square_window((90, 0, 10, 10), (100, 100)) == (
         slice(0, 14),
         slice(86, 100),
     )
-    assert contact_sheet._square_window((0, 2, 100, 4), (10, 100)) == (slice(0, 10), slice(0, 100))
+    assert example._square_window((0, 2, 100, 4), (10, 100)) == (slice(0, 10), slice(0, 100))
 
 
 def test_images_without_parts_are_shown(make_result, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_a_highlighted_part_keeps_its_pixels_inside_its_outline(make_photo) -> N
     photo = make_photo((30, 30))
     mask = np.zeros((30, 30), bool)
     mask[10:20, 10:20] = True
-    drawn = highlight_part(photo, mask, part=2)
+    drawn = highlight_part(photo, mask, part_colours()[2])
     assert np.array_equal(drawn[11:19, 11:19], photo[11:19, 11:19])
     assert (drawn[10, 10:20] == part_colours()[2]).all()
     assert drawn[:8].mean() < 0.7 * photo[:8].mean()

@@ -6,21 +6,20 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 
-import cv2
 import numpy as np
 
 from partdino.files import atomic_path
 from partdino.images.sizes import resize_image
 from partdino.parts.result import PartGeometry, PartSegmentation
 from partdino.runs.writers import sheet
-from partdino.runs.writers.drawing import highlight_part, sample_nearest
+from partdino.runs.writers.drawing import sample_nearest
+from partdino.runs.writers.example import draw_example
+from partdino.runs.writers.palette import part_colours
 from partdino.runs.writers.selection import Best, EvenSample
 
 MAX_IMAGES = 60
 MAX_ROWS = 50
 
-_CONTEXT = 1.4  # side of an example's window over that of the part's box
-_SMALLEST_WINDOW = 0.12  # of the photo's longest side: keeps tiny parts recognisable
 _QUALITY = 90
 _GREY = 128
 
@@ -106,32 +105,5 @@ def _thumbnail(result: PartSegmentation, image: np.ndarray) -> sheet.Thumbnail:
 def _read_example(
     result: PartSegmentation, read: Callable[[], np.ndarray], geometry: PartGeometry
 ) -> np.ndarray:
-    return _example(result, read(), geometry)
-
-
-def _example(result: PartSegmentation, image: np.ndarray, geometry: PartGeometry) -> np.ndarray:
-    """The part with some context around it, the longer side as long as a tile of the sheet."""
-    window = _square_window(geometry.box, result.label_map.shape)
-    scale = np.divide(image.shape[:2], result.label_map.shape)
-    photo = image[_scaled(window[0], scale[0]), _scaled(window[1], scale[1])]
-    labels = result.label_map[window]
-    size = sheet.fit(photo.shape[:2], (sheet.TILE, sheet.TILE))
-    mask = sample_nearest(labels, tuple(np.minimum(size, labels.shape))) == geometry.part
-    smooth = cv2.resize(mask.astype(np.float32), size[::-1], interpolation=cv2.INTER_LINEAR) > 0.5
-    return highlight_part(resize_image(photo, size), smooth, geometry.part)
-
-
-def _square_window(box: tuple[int, int, int, int], shape: tuple[int, int]) -> tuple[slice, slice]:
-    """A square around a box, moved into the image where it sticks out, cut where it is larger."""
-    x, y, width, height = box
-    side = round(max(_CONTEXT * max(width, height), _SMALLEST_WINDOW * max(shape), 1))
-    window = []
-    for start, length, limit in ((y, height, shape[0]), (x, width, shape[1])):
-        first = min(max(0, start + (length - side) // 2), max(0, limit - side))
-        window.append(slice(first, min(limit, first + side)))
-    return window[0], window[1]
-
-
-def _scaled(window: slice, scale: float) -> slice:
-    first = int(window.start * scale)
-    return slice(first, max(first + 1, round(window.stop * scale)))
+    colour = part_colours()[geometry.part]
+    return draw_example(read(), result.label_map, geometry, colour, sheet.TILE)

@@ -13,7 +13,9 @@ _LINE_OPACITY = 0.9
 _THICK_LINES_FROM = 800  # longest side in pixels from which boundaries are two pixels wide
 
 
-def draw_parts(photo: np.ndarray, label_map: np.ndarray) -> np.ndarray:
+def draw_parts(
+    photo: np.ndarray, label_map: np.ndarray, colours: np.ndarray | None = None
+) -> np.ndarray:
     """Return the photo with translucent parts, white boundaries and a dimmed background.
 
     Parameters
@@ -22,22 +24,25 @@ def draw_parts(photo: np.ndarray, label_map: np.ndarray) -> np.ndarray:
         uint8 (h, w, 3) RGB.
     label_map
         uint8 (H, W) of the same view at any size: brought to the photo's by nearest neighbour.
+    colours
+        uint8 (256, 3) RGB, of each label; None: those of `part_colours`.
 
     Returns
     -------
     np.ndarray
         uint8 (h, w, 3) RGB. Boundaries are one pixel wide, two from 800 pixels up.
     """
+    colours = part_colours() if colours is None else colours
     labels = sample_nearest(label_map, photo.shape[:2])
     pale = _half_grey(photo)
-    tinted = cv2.addWeighted(pale, 1 - _TINT, part_colours()[labels], _TINT, 0)
+    tinted = cv2.addWeighted(pale, 1 - _TINT, colours[labels], _TINT, 0)
     drawn = np.where((labels > 0)[..., None], tinted, cv2.convertScaleAbs(pale, alpha=_DIMMED))
     line = _boundaries(labels, thick=max(labels.shape) >= _THICK_LINES_FROM)
     drawn[line] = (drawn[line] * (1 - _LINE_OPACITY) + 255 * _LINE_OPACITY).astype(np.uint8)
     return drawn
 
 
-def highlight_part(photo: np.ndarray, mask: np.ndarray, part: int) -> np.ndarray:
+def highlight_part(photo: np.ndarray, mask: np.ndarray, colour: np.ndarray) -> np.ndarray:
     """Return the photo with one part as it is, outlined in its colour, and the rest dimmed.
 
     Parameters
@@ -46,12 +51,12 @@ def highlight_part(photo: np.ndarray, mask: np.ndarray, part: int) -> np.ndarray
         uint8 (h, w, 3) RGB.
     mask
         bool (h, w): where the part is.
-    part
-        Its number, which gives the colour.
+    colour
+        uint8 (3,) RGB.
     """
     dimmed = cv2.convertScaleAbs(_half_grey(photo), alpha=_DIMMED)
     drawn = np.where(mask[..., None], photo, dimmed)
-    drawn[_boundaries(mask, thick=True)] = part_colours()[part]
+    drawn[_boundaries(mask, thick=True)] = colour
     return drawn
 
 
