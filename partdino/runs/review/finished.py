@@ -1,0 +1,127 @@
+"""A finished run as the review reads it: its photos by number, their label maps, its measures."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from partdino.errors import InputError, OutputError
+from partdino.files import csv_safe
+from partdino.images.decode import TooLargeError, open_image
+from partdino.images.read import ImageError, read_image
+from partdino.output_marks import LABELS_FOLDER
+from partdino.runs.folder import is_unfinished, read_run
+from partdino.runs.result_log import RESULTS_FILE, Recorded, read_head, read_results
+
+_AGAIN = "label again with --overwrite"
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A finished run's output folder, read only.
+
+    Attributes
+    ----------
+    folder
+        The output folder.
+    document
+        What `run.json` holds.
+    model_sha256
+        Of the model that made the label maps.
+    images
+        The photos that have a label map, in the order of the run; their index is their id.
+    """
+
+    folder: Path
+    document: dict[str, Any]
+    model_sha256: str
+    images: list[Recorded]
+
+    @property
+    def num_parts(self) -> int:
+        """K."""
+        return len(self.images[0].confidence or ())
+
+    @cached_property
+    def names(self) -> dict[str, int]:
+        """The photos' ids by name, in their order."""
+        return {image.name: index for index, image in enumerate(self.images)}
+
+    @cached_property
+    def confidence(self) -> np.ndarray:
+        """float64 (N, K) in 0 to 1, as `partdino.parts.result.PartSegmentation` has it."""
+        return np.array([image.confidence for image in self.images], float)
+
+    @cached_property
+    def typicality(self) -> np.ndarray:
+        """float64 (N, K) in 0 to 1, as `partdino.parts.result.PartSegmentation` has it."""
+        return np.array([image.typicality for image in self.images], float)
+
+    @cached_property
+    def area(self) -> np.ndarray:
+        """float64 (N, K): share of the photo's pixels, 0 where a part is absent.
+
+        Raises
+        ------
+        InputError
+            `parts.csv` is missing or damaged.
+        """
+        # As the table has the names.
+        rows = {csv_safe(name): index for name, index in self.names.items()}
+        area = np.zeros((len(self.images), self.num_parts))
+        path = self.folder / "parts.csv"
+        try:
+            with path.open(newline="", encoding="utf-8") as stream:
+                for row in csv.DictReader(stream):
+                    area[rows[row["image"]], int(row["part"]) - 1] = float(row["area_fraction"])
+        except (OSError, KeyError, ValueError, IndexError, TypeError, csv.Error) as error:
+            raise InputError(f"{path} is missing or damaged; {_AGAIN}") from error
+        return area
+
+    def label_map(self, index: int) -> np.ndarray:
+        """Return a photo's label map as the run left it, uint8 (H, W); raises `OutputError`."""
+        return self.images[index].recall(self.folder).label_map
+
+    def size(self, index: int) -> tuple[int, int]:
+        """Return a photo's (H, W) from the header of its label map; raises `OutputError`."""
+        name = f"{self.images[index].name}.png"
+        try:
+            with open_image(self.folder / LABELS_FOLDER / name) as labels:
+                return labels.height, labels.width
+        except (OSError, SyntaxError, TooLargeError) as error:  # Pillow raises the first two
+            raise OutputError(f"{name} cannot be read ({error}); {_AGAIN}") from error
+
+    def photo(self, index: int, max_pixels: int) -> np.ndarray | None:
+        """Return a photo, uint8 (h, w, 3) RGB of at most so many pixels; None if it is gone."""
+        try:
+            return read_image(self.images[index].photo, max_pixels).pixels
+        except ImageError:
+            return None
+
+
+def open_run(folder: Path) -> FinishedRun:
+    """Open the output folder of a finished run.
+
+    Raises
+    ------
+    InputError
+        There is none, or no photo in it has a label map.
+    OutputError
+        Its list of results is damaged.
+    """
+    document = read_run(folder)
+    if not document or is_unfinished(folder):
+        what = "an unfinished run" if is_unfinished(folder) else "no run"
+        raise InputError(f"{folder} holds {what}; name the --out of a finished `partdino segment`")
+    head = read_head(folder / RESULTS_FILE)
+    images = [each for each in read_results(folder / RESULTS_FILE) if each.failure is None]
+    if not images:
+        raise InputError(f"{folder}: no photo has a label map; see {folder / 'failures.csv'}")
+    if len({len(image.confidence or ()) for image in images}) != 1:
+        raise InputError(f"{folder / RESULTS_FILE} is damaged; {_AGAIN}")
+    return FinishedRun(folder, document, head["model_sha256"], images)
