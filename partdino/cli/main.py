@@ -23,6 +23,7 @@ from partdino.cli import (
     info,
     label,
     merge,
+    review,
     segment,
     study,
     synth,
@@ -48,6 +49,7 @@ app.command("features")(features.features)
 app.command("fit")(fit.fit)
 app.command("label")(label.label)
 app.command("merge")(merge.merge)
+app.command("review")(review.review)
 app.add_typer(eval.app, name="eval")
 app.add_typer(study.app, name="study")
 app.add_typer(weights.app, name="weights")

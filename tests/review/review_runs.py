@@ -11,7 +11,7 @@ from PIL import Image
 
 from partdino.parts.result import PartSegmentation
 from partdino.runs.result_log import Recorded, ResultLog
-from partdino.runs.writers import OutputWriters
+from partdino.runs.writers import LabelWriter, PartsTableWriter
 
 K = 4
 NAMES = tuple(f"{kind}/{number:02}.jpg" for kind in ("finch", "wren") for number in range(6))
@@ -59,7 +59,7 @@ def write_run(
     )
     out.mkdir(parents=True)
     log.begin()
-    writers = OutputWriters(out)
+    labels_of, table = LabelWriter(out), PartsTableWriter(out)
     rng = np.random.default_rng(0)
     for index, name in enumerate(names):
         labels = stripes(index % 12, 4 if index == 2 else None) if draw is None else draw(index)
@@ -78,9 +78,10 @@ def write_run(
             typicality=(np.linspace(0.2, 0.8, len(names))[index] * there).astype(np.float32),
             foreground_found=bool(there.any()),
         )
-        writers.add(result, photo)
+        labels_of.add(result)
+        table.add(result)
         image = type("Image", (), {"photo": path, "key": name})
         log.append(Recorded.of(result, image, photo_found=True))
-    writers.close()
+    table.close()
     (out / "run.json").write_text(json.dumps(RUN))
     return out

@@ -114,6 +114,7 @@ def test_changes_are_the_next_revision():
         {"part": "2", "said": {}},
         {"part": True, "said": {}},
         part(0, hidden=True),
+        part(6),
         part(6, hidden=True),
         part(1, merged_into=1),
         part(1, merged_into=9),

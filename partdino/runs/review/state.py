@@ -182,8 +182,8 @@ def changed(
             said = change["said"]
             if "part" in change:
                 number = change["part"]
-                if type(number) is not int:
-                    raise ValueError("a part is a number")
+                if type(number) is not int or not 1 <= number <= num_parts:
+                    raise ValueError(f"a part is a number from 1 to {num_parts}")
                 parts[number] = _part(said or {})
             elif change["photo"] not in images:
                 raise ValueError("there is no such photo")

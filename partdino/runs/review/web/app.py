@@ -1,0 +1,139 @@
+"""What the server answers: the page, the run and its review as JSON, pictures by a photo's id."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from partdino.errors import OutputError, ReviewError
+from partdino.runs.review.pictures import example_jpeg, labels_png, photo_jpeg
+from partdino.runs.review.web.guard import Guard
+from partdino.runs.review.web.session import ReviewSession, StaleError
+
+_KINDS = {
+    "css": "text/css; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+_MAX_BODY = 4_000_000  # bytes of a change: one that says something of each of 50,000 photos
+# Pictures of a finished run never change; the page asks for them with its session's number.
+_KEEP = {"Cache-Control": "private, max-age=86400, immutable"}
+_MEMBERS = re.compile(r"\d{1,3}(,\d{1,3}){0,254}")
+_COLOUR = re.compile(r"[0-9a-f]{6}")
+
+
+def review_app(session: ReviewSession, port: int, token: str) -> ASGIApp:
+    """Return the application of a review.
+
+    Parameters
+    ----------
+    session
+        The review.
+    port
+        Where the server listens on 127.0.0.1.
+    token
+        What the printed address holds.
+    """
+    handlers = _Handlers(session)
+    routes = [
+        Route("/", handlers.page),
+        Route("/static/{name}", handlers.static),
+        Route("/api/run", handlers.run),
+        Route("/api/review", handlers.review, methods=["GET"]),
+        Route("/api/review", handlers.change, methods=["PATCH"]),
+        Route("/api/images/{index:int}/photo.jpg", handlers.photo),
+        Route("/api/images/{index:int}/labels.png", handlers.labels),
+        Route("/api/images/{index:int}/example.jpg", handlers.example),
+    ]
+    return Guard(Starlette(routes=routes), port, token)
+
+
+class _Handlers:
+    """The answers. Those that read pictures are no coroutines: they run in threads."""
+
+    def __init__(self, session: ReviewSession) -> None:
+        self._session = session
+        folder = files(__package__) / "static"
+        self._static = {each.name: each.read_bytes() for each in folder.iterdir()}
+
+    async def page(self, request: Request) -> Response:
+        return self._file("index.html")
+
+    async def static(self, request: Request) -> Response:
+        return self._file(request.path_params["name"])
+
+    async def run(self, request: Request) -> Response:
+        return JSONResponse(self._session.about())
+
+    async def review(self, request: Request) -> Response:
+        state = self._session.state
+        if request.query_params.get("seen") == str(state["revision"]):
+            return Response(status_code=204)
+        return JSONResponse(state)
+
+    async def change(self, request: Request) -> Response:
+        if int(request.headers.get("content-length", _MAX_BODY + 1)) > _MAX_BODY:
+            return _refuse("the change is too large", 413)
+        try:
+            body = json.loads(await request.body())
+            seen, changes = body["seen"], list(body["changes"])
+            await run_in_threadpool(self._session.change, seen, changes)
+        except StaleError:
+            return JSONResponse(self._session.state, 409)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return _refuse("that is no change", 400)
+        except ReviewError as error:
+            return _refuse(str(error), 400)
+        except OutputError as error:
+            return _refuse(str(error), 507)
+        return JSONResponse(self._session.state)
+
+    def photo(self, request: Request) -> Response:
+        whole = "whole" in request.query_params
+        return self._picture(request, lambda index: photo_jpeg(self._session.run, index, whole))
+
+    def labels(self, request: Request) -> Response:
+        whole = "whole" in request.query_params
+        return self._picture(request, lambda index: labels_png(self._session.run, index, whole))
+
+    def example(self, request: Request) -> Response:
+        members = request.query_params.get("members", "")
+        colour = request.query_params.get("colour", "")
+        if not _MEMBERS.fullmatch(members) or not _COLOUR.fullmatch(colour):
+            return _refuse("that is no part", 400)
+        parts = [int(member) for member in members.split(",")]
+        run = self._session.run
+        return self._picture(request, lambda index: example_jpeg(run, index, parts, f"#{colour}"))
+
+    def _file(self, name: str) -> Response:
+        if name not in self._static:
+            return _refuse("there is no such file", 404)
+        kind = _KINDS[name.rpartition(".")[2]]
+        return Response(self._static[name], headers={"Content-Type": kind})
+
+    def _picture(self, request: Request, make: Callable[[int], bytes | None]) -> Response:
+        index = request.path_params["index"]
+        if index >= len(self._session.run.images):
+            return _refuse("there is no such photo", 404)
+        try:
+            content = make(index)
+        except OutputError as error:
+            return _refuse(str(error), 404)
+        if content is None:
+            return _refuse("the photo is gone", 404)
+        kind = "image/png" if request.url.path.endswith(".png") else "image/jpeg"
+        return Response(content, media_type=kind, headers=_KEEP)
+
+
+def _refuse(reason: str, status: int) -> Response:
+    return JSONResponse({"error": reason}, status)

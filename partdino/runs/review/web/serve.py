@@ -1,0 +1,69 @@
+"""Serving a review until it is ended."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+
+from partdino.errors import ConfigError
+from partdino.runs.lock import lock_folder
+from partdino.runs.review.finished import open_run
+from partdino.runs.review.web.app import review_app
+from partdino.runs.review.web.session import ReviewSession
+
+_ADDRESS = "127.0.0.1"  # this machine alone
+_TOKEN_BYTES = 32
+_PATIENCE = 1  # seconds for answers that are under way at the end
+
+
+def serve_review(folder: Path, port: int, ready: Callable[[str], None]) -> None:
+    """Serve the review of a run's output folder until a signal ends it.
+
+    Parameters
+    ----------
+    folder
+        The output folder of a finished run, which is locked meanwhile.
+    port
+        Where to listen on 127.0.0.1; 0 takes one that is free.
+    ready
+        Called with the address to open, once it answers.
+
+    Raises
+    ------
+    PartDinoError
+        There is no finished run, its review cannot be read, or the port is taken.
+    """
+    run = open_run(folder)
+    with lock_folder(folder), _listen(port) as listener:
+        session = ReviewSession(run)
+        port, token = listener.getsockname()[1], secrets.token_urlsafe(_TOKEN_BYTES)
+        config = uvicorn.Config(
+            review_app(session, port, token),
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=_PATIENCE,
+        )
+        # It listens already: who comes before the server is up waits for it.
+        ready(f"http://{_ADDRESS}:{port}/?token={token}")
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket()
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((_ADDRESS, port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise ConfigError(f"--port {port}: {error.strerror}; choose another or none") from error
+    return listener

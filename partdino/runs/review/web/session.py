@@ -1,0 +1,113 @@
+"""One review while it is being made: changed by several windows, written at every change."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+from partdino.runs.review.apply import drawn_lookup, label_lookup, reviewed_parts
+from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.state import Review, changed, read_review, write_review
+from partdino.runs.review.summary import PartsOfPhotos, included, what_to_look_at
+
+
+class StaleError(Exception):
+    """A change was made to a revision that is not the latest one."""
+
+
+class ReviewSession:
+    """A run and its review.
+
+    Parameters
+    ----------
+    run
+        The run; its folder is locked for this session.
+
+    Raises
+    ------
+    PartDinoError
+        The review or the run's table cannot be read.
+    """
+
+    def __init__(self, run: FinishedRun) -> None:
+        self.run = run
+        self._lock = Lock()
+        # In the addresses of pictures, which browsers keep: another run may have this port next.
+        self._number = secrets.token_hex(4)
+        self._set(read_review(run.folder, run.model_sha256, run.num_parts))
+
+    @property
+    def review(self) -> Review:
+        """The latest revision."""
+        return self._review
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What the page is told of the latest revision, for JSON."""
+        return self._state
+
+    def about(self) -> dict[str, Any]:
+        """Return what the page is told of the run, for JSON: what never changes."""
+        return {
+            "session": self._number,
+            "title": self.run.folder.resolve().name,
+            "num_parts": self.run.num_parts,
+            "images": list(self.run.names),
+        }
+
+    def change(self, seen: object, changes: Sequence[Mapping[str, Any]]) -> None:
+        """Make the next revision, and write it.
+
+        Parameters
+        ----------
+        seen
+            The revision that the changes are made to.
+        changes
+            See `partdino.runs.review.changed`.
+
+        Raises
+        ------
+        StaleError
+            There is a newer revision.
+        ReviewError
+            The changes make no sense.
+        OutputError
+            It cannot be written; nothing has changed.
+        """
+        with self._lock:
+            if seen != self._review.revision:
+                raise StaleError
+            review = changed(self._review, changes, self.run.num_parts, self.run.names)
+            write_review(self.run.folder, review)
+            self._set(review)
+
+    def _set(self, review: Review) -> None:
+        self._review, self._state = review, _state(self.run, review)
+
+
+def _state(run: FinishedRun, review: Review) -> dict[str, Any]:
+    document = review.document()
+    return {
+        "revision": review.revision,
+        "said": {"parts": document["parts"], "photos": document["photos"]},
+        "parts": _parts(run, review),
+        # Of each label of a run's label map: the part it belongs to, and what is drawn of it.
+        "lookup": label_lookup(review, run.num_parts).tolist(),
+        "drawn": drawn_lookup(review, run.num_parts).tolist(),
+        "look_at": what_to_look_at(PartsOfPhotos.of(run, review)),
+    }
+
+
+def _parts(run: FinishedRun, review: Review) -> list[dict[str, Any]]:
+    measured = PartsOfPhotos.of(run, review)
+    photos = included(run, review)
+    columns = {part.part: column for column, part in enumerate(measured.parts)}
+    parts = []
+    for part in reviewed_parts(review, run.num_parts):
+        column = columns.get(part.part)
+        typical, odd = ([], []) if column is None else measured.examples(column, photos)
+        there = 0 if column is None else int((measured.area[photos, column] > 0).sum())
+        parts.append({**vars(part), "photos": there, "typical": typical, "odd": odd})
+    return parts

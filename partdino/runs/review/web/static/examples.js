@@ -1,0 +1,47 @@
+// Each part up close: its most typical examples, then the least typical ones.
+
+import { exampleAddress } from "./api.js";
+import { make } from "./parts.js";
+
+export class Examples {
+  constructor(store, open) {
+    this.store = store;
+    this.open = open;
+    this.place = document.getElementById("examples");
+    store.addEventListener("review", () => this.show());
+  }
+
+  show() {
+    if (this.place.hidden) return;
+    const shown = JSON.stringify([this.store.state.parts]);
+    if (shown === this.shown) return;
+    this.shown = shown;
+    this.place.replaceChildren(...this.store.state.parts.filter((part) => !part.background).map((part) => this.#part(part)));
+  }
+
+  #part(part) {
+    const section = make("article");
+    const heading = make("h2");
+    const chip = make("span", { className: "chip" });
+    chip.style.background = part.colour;
+    heading.append(chip, part.name);
+    section.append(heading, this.#row("most typical", part, part.typical));
+    if (part.odd.length) section.append(this.#row("least typical", part, part.odd));
+    return section;
+  }
+
+  #row(title, part, ids) {
+    const row = make("div", { className: "examples" });
+    row.append(make("h3", { textContent: ids.length ? title : "in no photo" }));
+    for (const id of ids) {
+      const name = this.store.run.images[id];
+      const button = make("button", { title: name });
+      const picture = make("img", { loading: "lazy", alt: `${part.name} in ${name}`, width: 120, height: 120 });
+      picture.src = exampleAddress(this.store.run.session, id, part);
+      button.append(picture);
+      button.addEventListener("click", () => this.open(id));
+      row.append(button);
+    }
+    return row;
+  }
+}

@@ -1,0 +1,97 @@
+// The page of `partdino review`: puts its pieces together.
+
+import { Examples } from "./examples.js";
+import { Grid, photosOf } from "./grid.js";
+import { Parts } from "./parts.js";
+import { Store } from "./store.js";
+import { Thumbs } from "./thumbs.js";
+import { Viewer } from "./viewer.js";
+
+const SAID_FOR = 6000; // ms that a message stays
+
+const element = (id) => document.getElementById(id);
+
+async function begin() {
+  history.replaceState(null, "", "/"); // the token is in the cookie now, and nobody's to see
+  const store = await Store.open();
+  const viewer = new Viewer(store);
+  const grid = new Grid(store, new Thumbs(store.run.session), (id) => viewer.open(id, grid.order));
+  const examples = new Examples(store, (id) => viewer.open(id, photosOf(store, "all")));
+  const parts = new Parts(store);
+  document.title = `${store.run.title} · Part-DINO review`;
+  element("title").textContent = store.run.title;
+  buttons(store, grid, viewer, examples);
+  keys(store, viewer);
+  store.addEventListener("message", (event) => say(event.detail));
+  store.addEventListener("review", () => tellCounts(store));
+  tellCounts(store);
+  parts.show();
+  grid.show("all");
+}
+
+function buttons(store, grid, viewer, examples) {
+  element("undo").addEventListener("click", () => store.undo());
+  element("redo").addEventListener("click", () => store.redo());
+  element("help").addEventListener("click", () => element("keys").showModal());
+  element("filter").addEventListener("change", (event) => grid.show(event.target.value));
+  element("opacity").addEventListener("input", (event) => store.look({ opacity: event.target.value / 100 }));
+  element("check").addEventListener("click", () => {
+    const doubtful = photosOf(store, "look");
+    const order = [...new Set([...doubtful, ...photosOf(store, "all")])].filter((id) => !store.verdict(id));
+    if (order.length) viewer.open(order[0], order);
+    else say("All photos are checked.");
+  });
+  const show = (photos) => {
+    element("view-photos").setAttribute("aria-pressed", photos);
+    element("view-parts").setAttribute("aria-pressed", !photos);
+    element("filter-label").hidden = !photos;
+    element("grid").hidden = !photos;
+    element("examples").hidden = photos;
+    if (photos) grid.show(grid.filter);
+    else examples.show();
+  };
+  element("view-photos").addEventListener("click", () => show(true));
+  element("view-parts").addEventListener("click", () => show(false));
+}
+
+function keys(store, viewer) {
+  const typing = (event) => event.target.matches("input[type=text], select");
+  addEventListener("keydown", (event) => {
+    if (typing(event)) return;
+    const key = event.key.toLowerCase();
+    if (event.ctrlKey || event.metaKey) {
+      if (key === "z" && !event.shiftKey) store.undo();
+      else if (key === "y" || key === "z") store.redo();
+      else return;
+    } else if (key === "h") {
+      if (!store.bare) store.look({ bare: true });
+    } else if (key === "q" && !viewer.isOpen) element("check").click();
+    else if (/^[1-9]$/.test(key)) {
+      const part = store.state.parts[key - 1];
+      if (part) store.select(part.part);
+    } else return;
+    event.preventDefault();
+  });
+  const unhide = () => { if (store.bare) store.look({ bare: false }); };
+  addEventListener("keyup", (event) => { if (event.key.toLowerCase() === "h") unhide(); });
+  addEventListener("blur", unhide);
+}
+
+function tellCounts(store) {
+  const { length } = store.run.images;
+  element("count").textContent = `${store.checked} of ${length} checked`;
+  element("undo").disabled = !store.canUndo;
+  element("redo").disabled = !store.canRedo;
+}
+
+let silence;
+function say(message) {
+  const status = element("status");
+  // In an open dialog, which makes the rest of the page inert.
+  (document.querySelector("dialog[open]") ?? document.body).append(status);
+  status.textContent = message;
+  clearTimeout(silence);
+  silence = setTimeout(() => { status.textContent = ""; }, SAID_FOR);
+}
+
+begin().catch((error) => say(error.message));

@@ -1,0 +1,65 @@
+// Small pictures of photos, loaded when they are asked for: the last ones asked for come first.
+
+import { getPicture } from "./api.js";
+
+const KEPT = 300; // of some 400 kB each
+const AT_ONCE = 6; // what browsers open to one server
+
+export class Thumbs {
+  #session;
+  #kept = new Map(); // by id, the least recently used first
+  #wanted = new Map(); // by id: who is told
+  #loading = 0;
+
+  constructor(session) {
+    this.#session = session;
+  }
+
+  /** Tell the picture of a photo, at once where it is kept; null where it cannot be had. */
+  want(id, tell) {
+    const picture = this.#kept.get(id);
+    if (picture === undefined) {
+      this.#wanted.set(id, tell);
+      this.#next();
+      return;
+    }
+    this.#kept.delete(id);
+    this.#kept.set(id, picture);
+    tell(picture);
+  }
+
+  /** What was scrolled away is not loaded any more. */
+  forget(id) {
+    this.#wanted.delete(id);
+  }
+
+  #next() {
+    while (this.#loading < AT_ONCE && this.#wanted.size) {
+      const [id, tell] = [...this.#wanted].at(-1);
+      this.#wanted.delete(id);
+      this.#loading++;
+      this.#load(id, tell);
+    }
+  }
+
+  async #load(id, tell) {
+    let picture = null;
+    try {
+      picture = await getPicture(this.#session, id, false);
+      this.#keep(id, picture);
+    } catch {
+      // Shown as one that cannot be had; asked for again when it comes into view again.
+    }
+    this.#loading--;
+    tell(picture);
+    this.#next();
+  }
+
+  #keep(id, picture) {
+    this.#kept.set(id, picture);
+    if (this.#kept.size <= KEPT) return;
+    const [oldest, { photo }] = this.#kept.entries().next().value;
+    this.#kept.delete(oldest);
+    photo?.close();
+  }
+}

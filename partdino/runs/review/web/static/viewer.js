@@ -1,0 +1,212 @@
+// One photo, at any size up to its own resolution and beyond, and the queue of those to check.
+
+import { getPicture } from "./api.js";
+import { drawPicture, overlay, partAt } from "./draw.js";
+import { hideTip, showTip } from "./tip.js";
+
+const STEP = 1.25;
+const LARGEST = 16; // screen pixels for a photo's one
+const MOVED = 4; // CSS pixels from which a press is no click
+
+const element = (id) => document.getElementById(id);
+
+export class Viewer {
+  #order = [];
+  #id = null;
+  #picture = null;
+  #layer = null;
+  #view = { scale: 1, x: 0, y: 0 }; // screen pixels
+  #fitted = true;
+  #loading = null;
+  #press = null;
+
+  constructor(store) {
+    this.store = store;
+    this.dialog = element("viewer");
+    this.canvas = element("whole");
+    this.#buttons();
+    this.#pointer();
+    this.dialog.addEventListener("keydown", (event) => this.#key(event));
+    this.dialog.addEventListener("close", () => this.#leave());
+    new ResizeObserver(() => this.#resize()).observe(this.canvas);
+    store.addEventListener("review", () => this.#refresh());
+    store.addEventListener("look", () => this.#refresh());
+  }
+
+  /** Open a photo; `order` is what next and previous go through. */
+  open(id, order) {
+    this.#order = order;
+    if (!this.dialog.open) this.dialog.showModal();
+    this.canvas.focus();
+    this.#show(id);
+  }
+
+  get isOpen() { return this.dialog.open; }
+  get id() { return this.#id; }
+
+  async #show(id) {
+    this.#id = id;
+    this.#picture = this.#layer = null;
+    this.#loading?.abort();
+    this.#loading = new AbortController();
+    this.#describe();
+    this.#draw();
+    try {
+      const picture = await getPicture(this.store.run.session, id, true, this.#loading.signal);
+      if (this.#id !== id) return;
+      this.#picture = picture;
+      this.#fitted = true;
+      this.#refresh();
+    } catch (error) {
+      if (error.name !== "AbortError") this.store.say(error.message);
+    }
+  }
+
+  #leave() {
+    this.#loading?.abort();
+    this.#picture?.photo?.close();
+    this.#id = this.#picture = this.#layer = null;
+    hideTip();
+  }
+
+  #refresh() {
+    if (!this.isOpen) return;
+    this.#describe();
+    if (this.#picture) this.#layer = overlay(this.#picture, this.store);
+    this.#resize();
+  }
+
+  #describe() {
+    const verdict = this.store.verdict(this.#id);
+    element("photo-name").textContent = this.store.run.images[this.#id];
+    element("verdict").textContent = verdict ?? "not checked";
+    element("reasons").textContent = this.store.reasons(this.#id).join("; ");
+    for (const [button, said] of [["fine", "fine"], ["wrong", "wrong"], ["exclude", "excluded"]])
+      element(button).setAttribute("aria-pressed", verdict === said);
+    element("viewer-count").textContent = `${this.store.checked} of ${this.store.run.images.length} checked`;
+  }
+
+  #resize() {
+    if (!this.isOpen) return;
+    const ratio = devicePixelRatio;
+    this.canvas.width = Math.round(this.canvas.clientWidth * ratio);
+    this.canvas.height = Math.round(this.canvas.clientHeight * ratio);
+    if (this.#fitted) this.#fit();
+    this.#draw();
+  }
+
+  #fit() {
+    if (!this.#picture) return;
+    const { width, height } = this.#picture;
+    const scale = Math.min(this.canvas.width / width, this.canvas.height / height);
+    this.#view = {
+      scale,
+      x: (this.canvas.width - width * scale) / 2,
+      y: (this.canvas.height - height * scale) / 2,
+    };
+    this.#fitted = true;
+  }
+
+  /** Zoom so that the place of the canvas stays where it is. */
+  #zoom(scale, x = this.canvas.width / 2, y = this.canvas.height / 2) {
+    if (!this.#picture) return;
+    const least = Math.min(this.canvas.width / this.#picture.width, this.canvas.height / this.#picture.height, 1);
+    scale = Math.min(LARGEST, Math.max(least, scale));
+    const by = scale / this.#view.scale;
+    this.#view = { scale, x: x - (x - this.#view.x) * by, y: y - (y - this.#view.y) * by };
+    this.#fitted = false;
+    this.#draw();
+  }
+
+  #draw() {
+    const context = this.canvas.getContext("2d");
+    context.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    element("zoom").textContent = this.#picture ? `${Math.round(this.#view.scale * 100)} %` : "";
+    this.canvas.toggleAttribute("aria-busy", !this.#picture);
+    if (!this.#picture) return;
+    const { scale, x, y } = this.#view;
+    context.imageSmoothingEnabled = scale < 2; // beyond, one wants to see the pixels
+    const area = { x, y, width: this.#picture.width * scale, height: this.#picture.height * scale };
+    drawPicture(context, this.#picture, this.#layer, this.store, area);
+  }
+
+  #buttons() {
+    const press = {
+      "zoom-in": () => this.#zoom(this.#view.scale * STEP),
+      "zoom-out": () => this.#zoom(this.#view.scale / STEP),
+      "zoom-own": () => this.#zoom(1),
+      "zoom-fit": () => { this.#fit(); this.#draw(); },
+      fine: () => this.#judge("fine"),
+      wrong: () => this.#judge("wrong"),
+      exclude: () => this.#judge("excluded"),
+      next: () => this.#go(1),
+      previous: () => this.#go(-1),
+      close: () => this.dialog.close(),
+    };
+    for (const [id, action] of Object.entries(press)) element(id).addEventListener("click", action);
+  }
+
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const buttons = {
+      f: "fine", w: "wrong", x: "exclude", n: "next", p: "previous", ArrowRight: "next",
+      ArrowLeft: "previous", "+": "zoom-in", "=": "zoom-in", "-": "zoom-out", 0: "zoom-fit", o: "zoom-own",
+    };
+    const button = buttons[event.key];
+    if (!button) return;
+    element(button).click();
+    event.preventDefault();
+  }
+
+  async #judge(verdict) {
+    const id = this.#id;
+    this.#go(1);
+    await this.store.sayOfPhoto(id, verdict);
+    if (this.store.checked === this.store.run.images.length) this.store.say("All photos are checked.");
+  }
+
+  #go(step) {
+    const place = this.#order.indexOf(this.#id) + step;
+    if (place >= 0 && place < this.#order.length) this.#show(this.#order[place]);
+    else this.store.say(step > 0 ? "This is the last photo." : "This is the first photo.");
+  }
+
+  #pointer() {
+    const at = (event) => {
+      const box = this.canvas.getBoundingClientRect();
+      return [(event.clientX - box.x) * devicePixelRatio, (event.clientY - box.y) * devicePixelRatio];
+    };
+    const partUnder = (event) => {
+      if (!this.#picture) return 0;
+      const [x, y] = at(event);
+      const { scale, x: left, y: top } = this.#view;
+      const [shareX, shareY] = [(x - left) / (this.#picture.width * scale), (y - top) / (this.#picture.height * scale)];
+      return partAt(this.#picture, shareX, shareY, this.store);
+    };
+    this.canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      this.#zoom(this.#view.scale * STEP ** Math.sign(-event.deltaY), ...at(event));
+    }, { passive: false });
+    this.canvas.addEventListener("pointerdown", (event) => {
+      this.canvas.setPointerCapture(event.pointerId);
+      this.#press = { start: at(event), view: { ...this.#view }, moved: false };
+    });
+    this.canvas.addEventListener("pointermove", (event) => {
+      showTip(event, this.store.part(partUnder(event)));
+      if (!this.#press) return;
+      const [x, y] = at(event);
+      const [byX, byY] = [x - this.#press.start[0], y - this.#press.start[1]];
+      this.#press.moved ||= Math.hypot(byX, byY) > MOVED;
+      if (!this.#press.moved) return;
+      this.#view = { ...this.#view, x: this.#press.view.x + byX, y: this.#press.view.y + byY };
+      this.#fitted = false;
+      this.#draw();
+    });
+    this.canvas.addEventListener("pointerup", (event) => {
+      if (this.#press && !this.#press.moved) this.store.select(partUnder(event) || null);
+      this.#press = null;
+    });
+    this.canvas.addEventListener("pointercancel", () => { this.#press = null; });
+    this.canvas.addEventListener("pointerleave", hideTip);
+  }
+}
