@@ -1,0 +1,295 @@
+"""The page of the review in a real browser, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from review_runs import NAMES, write_run
+from segment_runs import process
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None,
+    reason="no Chromium: apt-get install -y --no-install-recommends chromium",
+)
+sync_api = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("uvicorn")
+
+HOSTILE = "<img src=x onerror=alert(1)> ../\u202e ä"
+ORANGE, BLUE = (255, 146, 0), (31, 160, 255)  # parts 1 and 2
+ORDER = "#parts li:nth-child({})"
+
+
+class Served:
+    """`partdino review` as a process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._process: subprocess.Popen = process("review", folder, "--no-browser")
+        assert self._process.stdout is not None
+        self.address = self._process.stdout.readline().strip()
+
+    def said(self) -> dict:
+        return json.loads((self.folder / "review.json").read_text(encoding="utf-8"))
+
+    def end(self, by: int = signal.SIGINT) -> int:
+        self._process.send_signal(by)
+        self._process.communicate(timeout=20)
+        return self._process.returncode
+
+
+@pytest.fixture
+def served(own_folder: Path) -> Iterator[Served]:
+    server = Served(own_folder)
+    yield server
+    server.end(signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator:
+    with sync_api.sync_playwright() as playwright:
+        # Chromium's own sandbox cannot be had for root.
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def window(browser, served: Served) -> Iterator:
+    context = browser.new_context(viewport={"width": 1300, "height": 800})
+    page, trouble = context.new_page(), []
+    page.on("console", lambda message: trouble.append(message.text))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("dialog", lambda dialog: trouble.append(dialog.message))
+    page.goto(served.address)
+    loaded(page)
+    yield page
+    context.close()
+    # What the tests themselves provoke: a server that is gone, and canvases that are read.
+    expected = ("ERR_CONNECTION", "willReadFrequently")
+    assert [words for words in trouble if not any(part in words for part in expected)] == []
+
+
+def loaded(page, count: int = len(NAMES)) -> None:
+    sync_api.expect(page.locator("figure.loaded")).to_have_count(count)
+
+
+def pixel(page, photo: int, x: float, y: float) -> np.ndarray:
+    """The colour of a photo in the grid, at a share of its width and height."""
+    return np.array(
+        page.locator("figure canvas")
+        .nth(photo)
+        .evaluate(
+            "(c, [x, y]) => [...c.getContext('2d').getImageData("
+            "Math.floor(x * c.width), Math.floor(y * c.height), 1, 1).data].slice(0, 3)",
+            [x, y],
+        )
+    )
+
+
+def place_of(part: int, photo: int) -> tuple[float, float]:
+    """Where the middle of a part's stripe is, see `review_runs.stripes`."""
+    return (photo % 12 + 15 * part - 2.5) / 90, 0.5
+
+
+def hover(page, photo: int, x: float, y: float) -> None:
+    box = page.locator("figure canvas").nth(photo).bounding_box()
+    page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
+
+
+def revision(page, served: Served, number: int) -> dict:
+    """Wait for a revision on the disk."""
+    for _ in range(100):
+        if (served.folder / "review.json").exists() and served.said()["revision"] >= number:
+            break
+        page.wait_for_timeout(50)
+    assert served.said()["revision"] == number
+    return served.said()
+
+
+def test_the_token_does_not_stay_in_the_address(window):
+    assert "token" not in window.url
+    window.reload()
+    loaded(window)
+
+
+def test_parts_are_drawn_named_and_selected_in_every_photo(window):
+    page = window
+    near = {part: pixel(page, 0, *place_of(part, 0)) for part in (1, 2)}
+    assert np.abs(near[1] - np.array(ORANGE)).sum() < np.abs(near[1] - np.array(BLUE)).sum()
+    assert np.abs(near[2] - np.array(BLUE)).sum() < np.abs(near[2] - np.array(ORANGE)).sum()
+    hover(page, 3, *place_of(2, 3))
+    sync_api.expect(page.locator("#tip")).to_have_text("part 2")
+    page.mouse.down()
+    page.mouse.up()
+    selected = page.locator("#parts li.selected .number")
+    sync_api.expect(selected).to_have_text("2")
+    assert pixel(page, 0, *place_of(1, 0)).sum() < 0.7 * near[1].sum()
+    assert (pixel(page, 0, *place_of(2, 0)) == near[2]).all()
+    page.keyboard.press("2")
+    sync_api.expect(selected).to_have_count(0)
+
+
+def test_a_key_hides_the_overlay_while_it_is_held(window):
+    place = place_of(1, 0)
+    drawn = pixel(window, 0, *place)
+    window.keyboard.down("h")
+    assert np.ptp(pixel(window, 0, *place)) < 60  # the photo is grey there
+    window.keyboard.up("h")
+    assert (pixel(window, 0, *place) == drawn).all()
+    window.locator("#opacity").focus()
+    window.keyboard.press("Home")
+    assert np.ptp(pixel(window, 0, *place)) < 60
+
+
+def test_a_hostile_name_is_text_everywhere(window, served: Served):
+    page = window
+    page.locator(ORDER.format(1)).locator("input[type=text]").fill(HOSTILE)
+    page.keyboard.press("Enter")
+    kept = revision(page, served, 1)["parts"]["1"]["name"]
+    assert kept == "<img src=x onerror=alert(1)> ../ ä"
+    hover(page, 5, *place_of(1, 5))
+    sync_api.expect(page.locator("#tip")).to_have_text(kept)
+    page.click("#view-parts")
+    sync_api.expect(page.locator("article h2").first).to_have_text(kept)
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_names_merges_background_and_undo_without_end(window, served: Served):
+    page = window
+    page.locator(ORDER.format(1)).locator("input[type=text]").fill("head")
+    page.keyboard.press("Enter")
+    revision(page, served, 1)
+    page.locator(ORDER.format(2)).get_by_role("combobox").select_option("head")
+    revision(page, served, 2)
+    page.locator(ORDER.format(2)).get_by_role("button", name="Background").click()  # part 3
+    revision(page, served, 3)
+    page.locator(ORDER.format(3)).get_by_role("button", name="Hide").click()  # part 4
+    revision(page, served, 4)
+    page.locator(ORDER.format(1)).locator("input[type=color]").fill("#00ff00")
+    everything = revision(page, served, 5)["parts"]
+    assert everything == {
+        "1": {"name": "head", "colour": "#00ff00"},
+        "2": {"merged_into": 1},
+        "3": {"background": True},
+        "4": {"hidden": True},
+    }
+    green = pixel(page, 0, *place_of(2, 0))
+    assert green[1] > 140 and green[1] > 2 * green[0]
+    assert np.ptp(pixel(page, 0, *place_of(3, 0))) < 60
+    assert np.ptp(pixel(page, 0, *place_of(4, 0))) < 60
+    page.locator("#grid").focus()
+    for step in range(5):
+        page.keyboard.press("Control+z")
+        revision(page, served, 6 + step)
+    assert served.said()["parts"] == {}
+    sync_api.expect(page.locator("#undo")).to_be_disabled()
+    for step in range(5):
+        page.click("#redo")
+        revision(page, served, 11 + step)
+    assert served.said()["parts"] == everything
+    page.locator(".members button").click()
+    assert "2" not in revision(page, served, 16)["parts"]
+
+
+def test_examples_open_their_photo(window):
+    window.click("#view-parts")
+    first = window.locator("article").first
+    sync_api.expect(first.locator("img")).to_have_count(11)
+    name = first.locator("button").first.get_attribute("title")
+    first.locator("button").first.click()
+    sync_api.expect(window.locator("#photo-name")).to_have_text(name)
+
+
+def test_the_queue_goes_through_all_by_keys(window, served: Served):
+    page = window
+    sync_api.expect(page.locator("#count")).to_have_text("0 of 12 checked")
+    page.keyboard.press("q")
+    sync_api.expect(page.locator("#reasons")).to_have_text("no object was found")
+    for key, count in (("w", 1), ("x", 2), ("n", 2), ("f", 3)):
+        name = page.locator("#photo-name").inner_text()
+        page.keyboard.press(key)
+        sync_api.expect(page.locator("#viewer-count")).to_have_text(f"{count} of 12 checked")
+        sync_api.expect(page.locator("#photo-name")).not_to_have_text(name)
+    page.keyboard.press("Escape")
+    sync_api.expect(page.locator("#viewer")).to_be_hidden()
+    photos = revision(page, served, 3)["photos"]
+    assert sorted(photos.values()) == ["excluded", "fine", "wrong"]
+    assert photos[NAMES[11]] == "wrong"
+    page.select_option("#filter", "wrong")
+    sync_api.expect(page.locator("figure")).to_have_count(1)
+
+
+def test_one_photo_at_its_own_resolution(window):
+    page = window
+    page.locator("figure").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    sync_api.expect(page.locator("#photo-name")).to_have_text(NAMES[1])
+    sync_api.expect(page.locator("#zoom")).not_to_have_text("")
+    page.keyboard.press("o")
+    sync_api.expect(page.locator("#zoom")).to_have_text("100 %")
+    page.mouse.move(650, 300)
+    page.mouse.wheel(0, -100)
+    sync_api.expect(page.locator("#zoom")).to_have_text("125 %")
+
+
+def test_two_windows_lose_nothing(browser, window, served: Served):
+    second = window.context.new_page()
+    second.goto(served.address.split("?")[0])
+    loaded(second)
+    window.locator(ORDER.format(1)).locator("input[type=text]").fill("head")
+    window.keyboard.press("Enter")
+    name = second.locator(ORDER.format(1)).locator("input[type=text]")
+    sync_api.expect(name).to_have_value("head")
+    second.locator(ORDER.format(2)).locator("input[type=text]").fill("wing")
+    second.keyboard.press("Enter")
+    assert revision(second, served, 2)["parts"] == {"1": {"name": "head"}, "2": {"name": "wing"}}
+    second.click("#undo")  # its own change alone
+    assert revision(second, served, 3)["parts"] == {"1": {"name": "head"}}
+
+
+def test_a_server_that_is_gone_is_told_and_nothing_is_lost(window, served: Served):
+    window.locator(ORDER.format(1)).locator("input[type=text]").fill("head")
+    window.keyboard.press("Enter")
+    revision(window, served, 1)
+    assert served.end(signal.SIGKILL) == -signal.SIGKILL
+    window.locator(ORDER.format(2)).locator("input[type=text]").fill("wing")
+    window.keyboard.press("Enter")
+    sync_api.expect(window.locator("#status")).to_contain_text("does not answer")
+    again = Served(served.folder)
+    window.goto(again.address)
+    name = window.locator(ORDER.format(1)).locator("input[type=text]")
+    sync_api.expect(name).to_have_value("head")
+    assert again.end() == 0
+
+
+def test_a_wrong_address_shows_nothing(browser, served: Served):
+    page = browser.new_page()
+    answer = page.goto(served.address + "x")
+    assert answer.status == 403
+    assert "partdino review" in page.locator("body").inner_text()
+    page.close()
+
+
+def test_only_what_is_in_view_is_in_the_page(browser, tmp_path: Path):
+    names = [f"{number:03}.jpg" for number in range(300)]
+    server = Served(write_run(tmp_path, names))
+    page = browser.new_page(viewport={"width": 1300, "height": 800})
+    page.goto(server.address)
+    page.wait_for_selector("figure.loaded")
+    assert page.locator("figure").count() < 60
+    page.locator("figure").first.focus()
+    page.locator("#grid").evaluate("grid => { grid.scrollTop = grid.scrollHeight; }")
+    last = page.locator("figure.loaded", has_text="299.jpg")
+    sync_api.expect(last).to_have_count(1)
+    assert page.locator("figure").count() < 60
+    page.close()
+    assert server.end() == 0
