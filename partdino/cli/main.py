@@ -23,6 +23,7 @@ from partdino.cli import (
     info,
     label,
     merge,
+    report,
     review,
     segment,
     study,
@@ -50,6 +51,7 @@ app.command("fit")(fit.fit)
 app.command("label")(label.label)
 app.command("merge")(merge.merge)
 app.command("review")(review.review)
+app.command("report")(report.report)
 app.add_typer(eval.app, name="eval")
 app.add_typer(study.app, name="study")
 app.add_typer(weights.app, name="weights")

@@ -1,0 +1,35 @@
+"""``partdino report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from partdino.cli.console import Reporter, print_json
+from partdino.errors import OutputError
+
+
+def report(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="What `partdino segment --out DIR` has written.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what is in it on stdout.")] = False,
+) -> None:
+    """Write a run and its review as one HTML file to read: photos, parts, tables, methods.
+
+    For a co-author or a supplement. It needs no other file, no network and no script.
+    """
+    from partdino.runs.review.report import write_report
+
+    if out.exists() and not overwrite:
+        raise OutputError(f"{out} exists; pass --overwrite to replace it, or choose another --out")
+    reporter = Reporter(quiet)
+    written = write_report(folder, out, reporter)
+    reporter.say(f"{written['parts']} parts in {written['photos']} photos are in {out}")
+    if as_json:
+        print_json(written)
