@@ -31,7 +31,8 @@ run() { "$WORK/venv/bin/python" -m partdino "$@"; }
 import pathlib, sys, partdino
 place = pathlib.Path(partdino.__file__).parent
 assert place.is_relative_to(sys.argv[1]), f"partdino is that of {place}"
-assert (place / "py.typed").is_file(), "py.typed is missing"
+for name in ("py.typed", "runs/review/web/static/index.html", "runs/review/web/static/main.js"):
+    assert (place / name).is_file(), f"{name} is missing"
 ' "$WORK/site"
 run --help >/dev/null
 run synth animals --layout photos --images 4 --size 160 --quiet
@@ -39,4 +40,5 @@ run segment animals/images --parts 3 --backbone efficientnet-lite2 --device cpu 
     --image-size 160 --region-size 160 --out parts --quiet
 run segment animals/images --model parts/parts.safetensors --out more --quiet
 cmp parts/parts.csv more/parts.csv
+run report parts --out report.html --quiet
 say "package: the wheel works"

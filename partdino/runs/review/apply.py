@@ -44,6 +44,8 @@ class ReviewedPart:
 def reviewed_parts(review: Review, num_parts: int) -> list[ReviewedPart]:
     """Return what became of the parts 1 to `num_parts`, in their order, each once.
 
+    Examples
+    --------
     >>> from partdino.runs.review.state import PartReview, Review
     >>> review = Review("", parts={1: PartReview(name="wing"), 3: PartReview(merged_into=1)})
     >>> [(part.name, part.members) for part in reviewed_parts(review, 3)]

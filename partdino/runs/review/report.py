@@ -90,7 +90,7 @@ class _Report:
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{title}: parts</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+            f"<title>{title}: parts</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
             f"<h1>{title}</h1>\n<p>{_count(len(self.parts.parts), 'part')} in "
             f"{_count(len(self.shown), 'photo')}</p>\n"
         )
@@ -100,7 +100,7 @@ class _Report:
         yield self._part_table()
         yield from self._photo_table()
         yield self._methods()
-        yield "</body>\n</html>\n"
+        yield "</main>\n</body>\n</html>\n"
 
     def _legend(self) -> str:
         parts = (
