@@ -17,6 +17,13 @@ from partdino.metrics.contingency import (
     contingency_table,
     nmi_from_contingency,
 )
+from partdino.metrics.foreground import (
+    hull_counts,
+    mask_counts,
+    mask_iou,
+    mask_precision_recall,
+    worst_tenth,
+)
 from partdino.metrics.keypoints import nearest_index, part_centroids
 from partdino.metrics.matching import match_parts, mean_iou_from_contingency, part_iou
 from partdino.metrics.regression import (
@@ -35,6 +42,10 @@ __all__ = [
     "boundary_tolerance",
     "contingency_table",
     "fit_keypoint_regression",
+    "hull_counts",
+    "mask_counts",
+    "mask_iou",
+    "mask_precision_recall",
     "match_parts",
     "mean_iou_from_contingency",
     "nearest_index",
@@ -43,4 +54,5 @@ __all__ = [
     "part_centroids",
     "part_iou",
     "regression_moments",
+    "worst_tenth",
 ]

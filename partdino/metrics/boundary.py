@@ -69,17 +69,17 @@ def boundary_band(
     return band if valid is None else band & valid
 
 
-def boundary_tolerance(height: int, width: int) -> int:
+def boundary_tolerance(height: int, width: int, share: float = 0.008) -> int:
     """Return the distance in pixels at which two boundaries still agree.
 
-    0.8% of the diagonal, rounded up, as in the DAVIS benchmark (Perazzi et al. 2016).
+    A share of the diagonal, rounded up; 0.8% as in the DAVIS benchmark (Perazzi et al. 2016).
 
     Examples
     --------
     >>> boundary_tolerance(128, 128), boundary_tolerance(224, 224)
     (2, 3)
     """
-    return math.ceil(0.008 * math.hypot(height, width))
+    return math.ceil(share * math.hypot(height, width))
 
 
 def boundary_counts(
