@@ -12,6 +12,7 @@ KEYPOINT_SCORES = {"nmi", "ari", "fg_nmi", "fg_ari", "keypoint_regression"}
 PIXEL_SCORES = {
     *("nmi", "ari", "fg_nmi", "fg_ari", "miou"),
     *("band_nmi", "band_ari", "band_miou", "boundary_f"),
+    *("object_recall", "object_recall_worst", "outside_hull"),
 }
 
 
@@ -98,6 +99,7 @@ def test_the_true_foreground_leaves_unlabelled_pixels_out(evaluate, coco_root):
     for row in true["scores"]:
         assert {"nmi", "ari", "miou"} <= row["scores"].keys()
         assert "fg_nmi" not in row["scores"]  # it would be the same
+        assert "object_recall" not in row["scores"]  # all of it is
     full = evaluate(*shared, "--foreground", "ground-truth", "--eval-size", "full")
     assert full["protocol"]["eval_size"] == "full"
     assert flat(full).keys() == flat(true).keys()

@@ -43,7 +43,10 @@ def test_true_masks_score_100_under_any_numbers(evaluate, coco_root, tmp_path, o
     document = evaluate(*arguments, *options)
     (row,) = document["scores"]
     assert row["method"] == "labels" and row["seed"] is None and row["parts"] == numbers.max()
-    assert row["scores"] == pytest.approx(dict.fromkeys(PIXEL_SCORES, 100.0))
+    expected = dict.fromkeys(PIXEL_SCORES, 100.0)
+    if foreground == "auto":
+        expected |= {"object_recall": 100.0, "object_recall_worst": 100.0, "outside_hull": 0.0}
+    assert row["scores"] == pytest.approx(expected)
     assert document["labels"] == str(tmp_path) and "weights" not in document
 
 

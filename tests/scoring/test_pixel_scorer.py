@@ -38,7 +38,10 @@ def test_ground_truth_scores_100(labelled_only):
         SAMPLES, lambda s: (s.label_map(), np.maximum(s.label_map(), 1)), GRID, labelled_only
     )
     names = {"nmi", "ari", "miou", "band_nmi", "band_ari", "band_miou", "boundary_f"}
-    assert scores == dict.fromkeys(names | {"fg_nmi", "fg_ari"}, 100.0)
+    expected = dict.fromkeys(names | {"fg_nmi", "fg_ari"}, 100.0)
+    if not labelled_only:
+        expected |= {"object_recall": 100.0, "object_recall_worst": 100.0, "outside_hull": 0.0}
+    assert scores == expected
 
 
 @few

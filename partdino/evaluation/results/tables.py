@@ -19,6 +19,13 @@ METRICS = {
     "band_nmi": "band NMI",
     "band_ari": "band ARI",
     "band_miou": "band mIoU",
+    "object_iou": "IoU",
+    "object_iou_worst": "worst IoU",
+    "object_precision": "precision",
+    "object_recall": "recall",
+    "object_recall_worst": "worst recall",
+    "outline_f": "outline F",
+    "outside_hull": "outside",
 }
 _AT_ONCE = 5  # columns of scores that fit a terminal of 80 columns
 
@@ -44,7 +51,7 @@ def terminal_tables(document: Mapping[str, Any]) -> Iterator[Table]:
 def notes(document: Mapping[str, Any]) -> list[str]:
     """Return the lines that a reader of the tables must know."""
     seeds = max(row["seeds"] for row in document["summary"])
-    lines = ["Percent; KP error: lower is better, all others: higher."]
+    lines = ["Percent; KP error and outside: lower is better, all others: higher."]
     if seeds > 1:
         lines.append(f"Mean and standard deviation over {seeds} seeds.")
     if document["not_comparable_because"]:
@@ -83,7 +90,7 @@ def _metrics(document: Mapping[str, Any]) -> list[str]:
 def _rows(document: Mapping[str, Any], names: Sequence[str], both: str) -> list[list[str]]:
     """Return method, K and scores of every row, the published ones after our own."""
     ours = [
-        [row["method"], str(row["parts"])]
+        [row["method"], "" if row["parts"] is None else str(row["parts"])]
         + [_cell(row["scores"].get(name, {}), both) for name in names]
         for row in document["summary"]
     ]

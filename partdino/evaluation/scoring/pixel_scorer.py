@@ -6,6 +6,7 @@ import numpy as np
 
 from partdino.evaluation.datasets import MaskSample
 from partdino.evaluation.scoring.agreement import agreement
+from partdino.evaluation.scoring.foreground_scorer import CoverScorer
 from partdino.evaluation.scoring.label_maps import resize_nearest
 from partdino.metrics import (
     add_padded,
@@ -40,6 +41,7 @@ class PixelScorer:
         self.foreground_table = np.zeros((0, 0), np.int64)
         self.band_table = np.zeros((1, 1), np.int64)
         self.boundary = np.zeros(4, np.int64)
+        self.cover = CoverScorer()
 
     def update(
         self, sample: MaskSample, labels: np.ndarray, parts: np.ndarray | None = None
@@ -63,6 +65,8 @@ class PixelScorer:
         band = boundary_band(true, _BAND_WIDTH, valid)
         self.band_table = add_padded(self.band_table, contingency_table(true[band], labels[band]))
         self.boundary += boundary_counts(true, labels, boundary_tolerance(*size), valid)
+        if not self.labelled_only:
+            self.cover.update(true > 0, labels > 0)
         if parts is not None:
             parts = resize_nearest(parts, size)
             counts = contingency_table(true[true > 0], parts[true > 0])
@@ -74,6 +78,7 @@ class PixelScorer:
         self.foreground_table = add_padded(self.foreground_table, other.foreground_table)
         self.band_table = add_padded(self.band_table, other.band_table)
         self.boundary += other.boundary
+        self.cover.merge(other.cover)
 
     def compute(self) -> dict[str, float]:
         """Return the scores, in percent.
@@ -84,15 +89,16 @@ class PixelScorer:
             ``nmi``, ``ari``, ``miou`` (mean over true parts after one-to-one matching; background
             is no part); ``band_nmi``, ``band_ari``, ``band_miou``, the same within 5 pixels of a
             true part boundary; ``boundary_f``; ``fg_nmi``, ``fg_ari``, at pixels with a true part,
-            where label maps without background were given. A score for which there is no pixel, or
-            no true part, is left out.
+            where label maps without background were given; ``object_recall``,
+            ``object_recall_worst``, ``outside_hull``, see `CoverScorer`, unless only labelled
+            pixels are scored. A score for which there is no pixel, or no true part, is left out.
         """
         scores = self._scores_of(self.table, "")
         scores |= agreement(self.foreground_table, "fg_")
         scores |= self._scores_of(self.band_table, "band_")
         if self.table.any():
             scores["boundary_f"] = 100 * boundary_f_score(self.boundary)
-        return scores
+        return scores | self.cover.compute()
 
     @staticmethod
     def _scores_of(table: np.ndarray, prefix: str) -> dict[str, float]:
