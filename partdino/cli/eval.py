@@ -28,6 +28,7 @@ _Command = spreading(
         "--method": {*METHODS, "all"}.__contains__,
     }
 )
+_OF_PARTS = ("parts", "seeds", "method")  # options that ask for parts
 _PROTOCOL = {name for benchmark in BENCHMARKS.values() for name in benchmark.protocol}
 
 
@@ -83,6 +84,8 @@ def _command(benchmark: Benchmark) -> Callable[..., None]:
         "Exit code: 0 all images scored, 1 some failed (results.json), 2 nothing done."
     )
     foreign = tuple(_PROTOCOL - set(benchmark.protocol))
+    if benchmark.kind == "foreground":
+        foreign += _OF_PARTS
     parameters = option_parameters(EvalOptions, foreign) + option_parameters(Options, REPLACED)
     return with_options(command, parameters)
 

@@ -25,11 +25,12 @@ class Benchmark:
     summary
         One line for its help.
     kind
-        What the parts are compared with.
+        What the parts are compared with; "foreground": there are none, only what is object.
     parts
         The numbers of parts that papers use.
     sizes
-        The S (keypoints) or E (pixels) that papers use; the first is the default.
+        The S (keypoints) or E (pixels) that papers use; the first is the default. None: masks are
+        compared at their own size.
     protocol
         The options of `EvalOptions` under "Protocol" that this benchmark takes.
     open
@@ -38,7 +39,7 @@ class Benchmark:
 
     name: str
     summary: str
-    kind: Literal["keypoints", "pixels"]
+    kind: Literal["keypoints", "pixels", "foreground"]
     parts: tuple[int, ...]
     sizes: tuple[int, ...]
     protocol: tuple[str, ...]
@@ -80,7 +81,13 @@ def _coco_parts(root: Path, options: EvalOptions) -> PartDataset:
     return CocoParts(root)
 
 
-# What `BENCHMARKS` holds, for type checkers and the command line.
+def _masks(root: Path, options: EvalOptions) -> PartDataset:
+    from partdino.evaluation.datasets import ObjectMasks
+
+    return ObjectMasks(root)
+
+
+# Those with parts, for type checkers and the command line.
 BenchmarkName = Literal["cub", "celeba", "partimagenet-ood", "partimagenet-seg", "coco-parts"]
 
 _PIXELS = (128, 224)
@@ -132,6 +139,15 @@ BENCHMARKS = {
             _PIXELS,
             ("eval_size", "split"),
             _coco_parts,
+        ),
+        Benchmark(
+            "masks",
+            "Any photos with masks of their object: how well the foreground is found.",
+            "foreground",
+            (),
+            (),
+            (),
+            _masks,
         ),
     )
 }

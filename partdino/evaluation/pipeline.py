@@ -23,8 +23,10 @@ from partdino.evaluation.eval_options import REPLACED, EvalOptions
 from partdino.evaluation.methods.cache import cache_settings, default_folder, open_cache
 from partdino.evaluation.methods.describing import describe_samples
 from partdino.evaluation.methods.fitting import FittedMethods, Variant, fit_methods
+from partdino.evaluation.methods.foregrounds import FittedForegrounds, fit_foregrounds
 from partdino.evaluation.results.document import results_document
 from partdino.evaluation.run import EvalRun, choose_splits
+from partdino.evaluation.scoring.foreground_scorer import ForegroundScorer
 from partdino.evaluation.scoring.keypoint_scorer import KeypointFitter, KeypointScorer
 from partdino.evaluation.scoring.label_maps import LabelFolder
 from partdino.evaluation.scoring.pixel_scorer import PixelScorer
@@ -79,6 +81,10 @@ def evaluate(
     dataset = benchmark.open(root, options)
     if options.foreground == "ground-truth" and dataset.kind != "pixels":
         raise ConfigError(f"{benchmark.name} has keypoints, no masks: --foreground auto or none")
+    if options.foreground != "auto" and benchmark.kind == "foreground":
+        raise ConfigError(
+            f"{benchmark.name} scores the foreground that is found: --foreground auto"
+        )
     for line in dataset.identity.warnings:
         reporter.warn(line)
     splits = choose_splits(dataset, options, method.fit_on, root)
@@ -153,9 +159,13 @@ def _score_methods(
 
 def _fit(
     run: EvalRun, cache: DescriptionStore, keys: Sequence[str], options: SettledOptions, sha256: str
-) -> list[FittedMethods]:
-    """Fit all methods with each seed."""
+) -> Sequence[FittedMethods | FittedForegrounds]:
+    """Fit all methods with each seed, or all ways to find the foreground."""
     start = time.perf_counter()
+    if run.benchmark.kind == "foreground":
+        foregrounds = fit_foregrounds(cache, keys, options)
+        run.log.seconds["fit"] = time.perf_counter() - start
+        return [foregrounds]
     parts = list(dict.fromkeys(run.options.parts or run.benchmark.parts))
     fitted = []
     with run.log.reporter.progress("fit", run.options.seeds) as advance:
@@ -172,6 +182,8 @@ def _score(run: EvalRun, predict: _Predict) -> dict[Variant, dict[str, float]]:
     scorers: Tally[Variant]
     if run.benchmark.kind == "pixels":
         scorers = Tally(lambda variant: PixelScorer(run.size, run.labelled_only))
+    elif run.benchmark.kind == "foreground":
+        scorers = Tally(lambda variant: ForegroundScorer())
     else:
         size = run.keypoint_size
         fitters: Tally[Variant] = Tally(lambda variant: KeypointFitter(size))

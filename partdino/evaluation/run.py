@@ -34,7 +34,9 @@ class EvalRun:
         """S for keypoints, E for pixels; None for the annotations' size."""
         keypoints = self.benchmark.kind == "keypoints"
         size = self.options.size if keypoints else self.options.eval_size
-        return None if size == "full" else size or self.benchmark.sizes[0]
+        if size == "full" or not self.benchmark.sizes:
+            return None
+        return size or self.benchmark.sizes[0]
 
     @property
     def keypoint_size(self) -> int:

@@ -121,14 +121,7 @@ def fit_models(
     sample = evenly_spaced(names, MAX_IMAGES)
     foreground = None
     if options.foreground == "auto":
-        regions, contrast, areas = _sample_regions(store, sample, options.seed)
-        if len(regions) <= len(sample):
-            raise InputError(
-                f"every photo is a single region, so object and background cannot be told apart: "
-                f"--min-region {options.min_region} is too large, or the photos are of one colour; "
-                "--foreground none takes them as all object"
-            )
-        foreground = fit_foreground(regions, contrast, areas, method)
+        foreground = learn_foreground(store, sample, options)
     cells = _sample_cells(_Objects(store, sample, foreground, method), options.seed)
     if not cells:
         if options.foreground == "masks":
@@ -155,6 +148,26 @@ def fit_models(
         fitted = FittedOptions(**vars(options), parts=number)
         models[asked] = PartModel(fitted, weights_sha256, parts, foreground, curve)
     return models
+
+
+def learn_foreground(
+    store: Descriptions, names: Sequence[str], options: SettledOptions
+) -> ForegroundModel:
+    """Learn what is object in a collection from the regions of all its images, or a sample.
+
+    Raises
+    ------
+    InputError
+        No image has more than one region.
+    """
+    regions, contrast, areas = _sample_regions(store, names, options.seed)
+    if len(regions) <= len(names):
+        raise InputError(
+            f"every photo is a single region, so object and background cannot be told apart: "
+            f"--min-region {options.min_region} is too large, or the photos are of one colour; "
+            "--foreground none takes them as all object"
+        )
+    return fit_foreground(regions, contrast, areas, options.numbers)
 
 
 def _codebook(

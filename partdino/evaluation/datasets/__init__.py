@@ -11,6 +11,7 @@ from partdino.evaluation.datasets.base import (
 from partdino.evaluation.datasets.celeba import Celeba
 from partdino.evaluation.datasets.coco_parts import CocoParts
 from partdino.evaluation.datasets.cub import Cub
+from partdino.evaluation.datasets.object_masks import ObjectMasks
 from partdino.evaluation.datasets.partimagenet_ood import PartImageNetOOD
 from partdino.evaluation.datasets.partimagenet_seg import PartImageNetSeg
 
@@ -21,6 +22,7 @@ __all__ = [
     "DatasetIdentity",
     "KeypointSample",
     "MaskSample",
+    "ObjectMasks",
     "PartDataset",
     "PartImageNetOOD",
     "PartImageNetSeg",

@@ -65,6 +65,8 @@ class MaskSample:
     upright
         Whether the annotations are in the frame that the photo's EXIF orientation makes, rather
         than that of the stored pixels.
+    squeezed
+        Whether the photo is taken as a square, as the protocols of part benchmarks do.
     """
 
     name: str
@@ -72,6 +74,7 @@ class MaskSample:
     size: tuple[int, int]
     draw: Callable[[], np.ndarray]
     upright: bool = False
+    squeezed: bool = True
 
     def label_map(self) -> np.ndarray:
         """Draw the ground truth at the annotations' size: (H, W), 0 = background, 1..P = parts."""

@@ -69,7 +69,9 @@ def cache_settings(
 
 def sample_key(sample: Sample) -> str:
     """Name a version of a sample's image file."""
-    frame = " upright" if isinstance(sample, MaskSample) and sample.upright else ""
+    frame = ""
+    if isinstance(sample, MaskSample):
+        frame = " upright" * sample.upright + " whole" * (not sample.squeezed)
     return image_key(sample.name, file_version(sample.path) + frame)
 
 

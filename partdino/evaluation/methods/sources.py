@@ -1,4 +1,4 @@
-"""How the images of a benchmark go into the method: as stored, squeezed to a square."""
+"""How the images of a benchmark go into the method: as the protocols say, or as a photo does."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ def as_source(sample: Sample, masked: bool) -> Source:
     if masked:
         assert isinstance(sample, MaskSample)
         mask = sample.draw
+    if isinstance(sample, MaskSample) and not sample.squeezed:
+        return Source(sample.name, sample.path, mask)
     upright = isinstance(sample, MaskSample) and sample.upright
     return Source(sample.name, partial(read_square, sample.path, upright=upright), mask)
 

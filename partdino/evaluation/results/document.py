@@ -125,7 +125,7 @@ def _obstacles(run: EvalRun) -> list[str]:
         "--limit": run.options.limit is not None,
         "--foreground ground-truth": run.labelled_only,
         "--split train": run.options.split == "train",
-        f"papers take size {' or '.join(map(str, sizes))}": run.size not in sizes,
+        f"papers take size {' or '.join(map(str, sizes))}": bool(sizes) and run.size not in sizes,
         f"{len(run.log.failures)} images failed": bool(run.log.failures),
     }
     return [reason for reason, holds in found.items() if holds]
