@@ -22,6 +22,7 @@ from partdino.metrics.foreground import (
     mask_counts,
     mask_iou,
     mask_precision_recall,
+    outside_counts,
     worst_tenth,
 )
 from partdino.metrics.keypoints import nearest_index, part_centroids
@@ -50,6 +51,7 @@ __all__ = [
     "mean_iou_from_contingency",
     "nearest_index",
     "nmi_from_contingency",
+    "outside_counts",
     "part_boundary",
     "part_centroids",
     "part_iou",

@@ -102,7 +102,28 @@ def hull_counts(labelled: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     points = np.argwhere(labelled)[:, ::-1].astype(np.int32)
     if len(points):
         cv2.fillConvexPoly(hull, cv2.convexHull(points), 1)
-    return np.array([np.count_nonzero(predicted & (hull == 0)), np.count_nonzero(predicted)])
+    return outside_counts(hull > 0, predicted)
+
+
+def outside_counts(allowed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Count predicted pixels outside what is allowed, and all predicted ones.
+
+    Parameters
+    ----------
+    allowed, predicted
+        bool (H, W).
+
+    Returns
+    -------
+    int64 (2,)
+
+    Examples
+    --------
+    >>> outside_counts(np.array([True, False, False]), np.array([True, True, False])).tolist()
+    [1, 2]
+    """
+    masks = (predicted & ~allowed, predicted)
+    return np.array([np.count_nonzero(mask) for mask in masks], np.int64)
 
 
 def worst_tenth(values: Sequence[float]) -> float:

@@ -9,6 +9,7 @@ import math
 import pytest
 
 KEYPOINT_SCORES = {"nmi", "ari", "fg_nmi", "fg_ari", "keypoint_regression"}
+CUB_SCORES = {*KEYPOINT_SCORES, "object_keypoints", "outside_box"}
 PIXEL_SCORES = {
     *("nmi", "ari", "fg_nmi", "fg_ari", "miou"),
     *("band_nmi", "band_ari", "band_miou", "boundary_f"),
@@ -23,7 +24,7 @@ def flat(document):
 @pytest.mark.parametrize(
     ("command", "layout", "options", "metrics", "counts"),
     [
-        ("cub", "cub", (), KEYPOINT_SCORES, {"fit": 8, "regression": 8, "score": 8}),
+        ("cub", "cub", (), CUB_SCORES, {"fit": 8, "regression": 8, "score": 8}),
         ("celeba", "celeba", ("--aligned",), KEYPOINT_SCORES, None),
         ("celeba", "celeba", ("--in-the-wild", "--limit", 3), KEYPOINT_SCORES, None),
         ("coco-parts", "coco", (), PIXEL_SCORES, {"fit": 6, "regression": 0, "score": 6}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -86,7 +88,8 @@ def test_scores_equal_scikit_learn(photo):
         "nmi": 100 * normalized_mutual_info_score(true, predicted),
         "ari": 100 * adjusted_rand_score(true, predicted),
     }
-    assert scorer.compute() == pytest.approx(expected)
+    scores = scorer.compute()
+    assert {name: scores[name] for name in expected} == pytest.approx(expected)
 
 
 def test_shards_merged_equal_the_whole(photo):
@@ -106,6 +109,23 @@ def test_shards_merged_equal_the_whole(photo):
     assert scorers[0].compute() == pytest.approx(whole, abs=1e-9)
 
 
+def test_foreground_is_held_to_keypoints_and_box(photo):
+    (sample,) = make_samples(photo, 1)
+    points = np.array([[10.0, 10.0], [30.0, 30.0], [90.0, 70.0]])  # of 100 x 80 pixels
+    sample = replace(
+        sample, keypoints=points, visible=np.array([1, 1, 0], bool), box=np.array([0, 0, 50, 40])
+    )
+    labels = np.zeros((80, 100), np.uint8)
+    labels[:20, :100] = 3  # half of it in the box; one of two visible keypoints
+    scorers = [KeypointScorer(80), KeypointScorer(80)]
+    for scorer in scorers:
+        scorer.update(sample, labels)
+    scorers[0].merge(scorers[1])
+    scores = scorers[0].compute()
+    assert (scores["object_keypoints"], scores["outside_box"]) == (50, 50)
+    assert "outside_box" not in KeypointScorer(80).compute()
+
+
 def test_label_maps_of_any_size(photo):
     (sample,) = make_samples(photo, 1)
     labels = noise(sample, (16, 16))
@@ -117,7 +137,7 @@ def test_label_maps_of_any_size(photo):
 
 def test_without_fitting_images_or_parts_without_background_their_scores_are_left_out(photo):
     scores = score_keypoints([], make_samples(photo, 3), lambda s: (noise(s), None), SIZE)
-    assert scores.keys() == {"nmi", "ari"}
+    assert scores.keys() == {"nmi", "ari", "object_keypoints", "outside_box"}
 
 
 def test_nothing_to_score_gives_no_score(photo):

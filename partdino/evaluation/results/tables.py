@@ -26,6 +26,8 @@ METRICS = {
     "object_recall_worst": "worst recall",
     "outline_f": "outline F",
     "outside_hull": "outside",
+    "object_keypoints": "KP found",
+    "outside_box": "outside",
 }
 _AT_ONCE = 5  # columns of scores that fit a terminal of 80 columns
 

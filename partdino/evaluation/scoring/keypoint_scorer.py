@@ -13,6 +13,7 @@ from partdino.metrics import (
     contingency_table,
     fit_keypoint_regression,
     nearest_index,
+    outside_counts,
     part_centroids,
     regression_moments,
 )
@@ -85,6 +86,7 @@ class KeypointScorer:
         self.foreground_table = np.zeros((0, 0), np.int64)
         self.error_sum = 0.0
         self.error_count = 0
+        self.outside = np.zeros(2, np.int64)
 
     def update(
         self, sample: KeypointSample, labels: np.ndarray, parts: np.ndarray | None = None
@@ -107,6 +109,8 @@ class KeypointScorer:
         if parts is not None:
             counts = _point_table(points, sample.visible, resize_nearest(parts, square))
             self.foreground_table = add_padded(self.foreground_table, counts)
+        if sample.box is not None:
+            self.outside += outside_counts(_box_mask(sample, self.size), labels > 0)
         if self.regression is not None:
             self._add_error(sample, points, labels)
 
@@ -116,6 +120,7 @@ class KeypointScorer:
         self.foreground_table = add_padded(self.foreground_table, other.foreground_table)
         self.error_sum += other.error_sum
         self.error_count += other.error_count
+        self.outside += other.outside
 
     def compute(self) -> dict[str, float]:
         """Return the scores, in percent.
@@ -124,12 +129,18 @@ class KeypointScorer:
         -------
         dict of str to float
             ``nmi``, ``ari``; ``fg_nmi``, ``fg_ari`` where label maps without background were given;
-            ``keypoint_regression``, an error, where there is a regression. A score for which there
-            is no visible keypoint is left out.
+            ``keypoint_regression``, an error, where there is a regression; ``object_keypoints``,
+            the share of visible keypoints that are foreground, and ``outside_box``, the share of
+            foreground outside the object's box, where there are boxes and foreground. A score for
+            which there is no visible keypoint is left out.
         """
         scores = agreement(self.table) | agreement(self.foreground_table, "fg_")
         if self.error_count:
             scores["keypoint_regression"] = 100 * self.error_sum / self.error_count
+        outside, foreground = (int(count) for count in self.outside)
+        if foreground and self.table.any():
+            scores["object_keypoints"] = float(100 * self.table[:, 1:].sum() / self.table.sum())
+            scores["outside_box"] = 100 * outside / foreground
         return scores
 
     def _add_error(self, sample: KeypointSample, points: np.ndarray, labels: np.ndarray) -> None:
@@ -147,6 +158,17 @@ class KeypointScorer:
 def _scaled_keypoints(sample: KeypointSample, size: int) -> np.ndarray:
     height, width = sample.size
     return sample.keypoints * [size / width, size / height]
+
+
+def _box_mask(sample: KeypointSample, size: int) -> np.ndarray:
+    """Return bool (S, S), the pixels whose centre is in the object's box."""
+    assert sample.box is not None
+    height, width = sample.size
+    left, top, right, bottom = np.concatenate([sample.box[:2], sample.box[:2] + sample.box[2:]])
+    centres = np.arange(size) + 0.5
+    across = (centres > left * size / width) & (centres < right * size / width)
+    down = (centres > top * size / height) & (centres < bottom * size / height)
+    return down[:, None] & across
 
 
 def _point_table(points: np.ndarray, visible: np.ndarray, labels: np.ndarray) -> np.ndarray:
