@@ -51,7 +51,8 @@ export async function getPicture(session, id, large, signal) {
     }),
     getBitmap(`/api/images/${id}/labels.png?s=${session}${whole(large)}`, signal),
   ]);
-  return { photo, labels: bytesOf(labels), width: labels.width, height: labels.height };
+  const { width, height } = labels;
+  return { photo, labels: bytesOf(labels), width, height };
 }
 
 export const exampleAddress = (session, id, part) =>
@@ -63,13 +64,16 @@ async function getBitmap(path, signal) {
   return createImageBitmap(blob, { colorSpaceConversion: "none", premultiplyAlpha: "none" });
 }
 
+/** The grey values of a bitmap, which is let go: of a large photo it has 100 MB. */
 function bytesOf(bitmap) {
-  const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d", {
-    willReadFrequently: true,
-  });
+  const { width, height } = bitmap;
+  const canvas = new OffscreenCanvas(width, height);
+  const context = canvas.getContext("2d", { willReadFrequently: true });
   context.drawImage(bitmap, 0, 0);
-  const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
-  const labels = new Uint8Array(bitmap.width * bitmap.height);
+  bitmap.close();
+  const { data } = context.getImageData(0, 0, width, height);
+  canvas.width = canvas.height = 0;
+  const labels = new Uint8Array(width * height);
   for (let i = 0; i < labels.length; i++) labels[i] = data[4 * i];
   return labels;
 }

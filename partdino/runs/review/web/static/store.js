@@ -133,7 +133,7 @@ export class Store extends EventTarget {
   #take(state) {
     this.state = state;
     this.#reasons = new Map(state.look_at);
-    if (this.selected && !this.part(this.selected)) this.selected = null;
+    if (this.part(this.selected)?.background ?? true) this.selected = null;
   }
 
   #tell(what) { this.dispatchEvent(new Event(what)); }

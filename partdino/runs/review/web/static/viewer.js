@@ -15,6 +15,7 @@ export class Viewer {
   #id = null;
   #picture = null;
   #layer = null;
+  #drawn = null; // what the layer was drawn for
   #view = { scale: 1, x: 0, y: 0 }; // screen pixels
   #fitted = true;
   #loading = null;
@@ -46,7 +47,7 @@ export class Viewer {
 
   async #show(id) {
     this.#id = id;
-    this.#picture = this.#layer = null;
+    this.#drop();
     this.#loading?.abort();
     this.#loading = new AbortController();
     this.#describe();
@@ -64,15 +65,26 @@ export class Viewer {
 
   #leave() {
     this.#loading?.abort();
-    this.#picture?.photo?.close();
-    this.#id = this.#picture = this.#layer = null;
+    this.#id = null;
+    this.#drop();
     hideTip();
+  }
+
+  /** Let go of a photo at once: a large one has some 300 MB. */
+  #drop() {
+    this.#picture?.photo?.close();
+    if (this.#layer) this.#layer.width = this.#layer.height = 0;
+    this.#picture = this.#layer = this.#drawn = null;
   }
 
   #refresh() {
     if (!this.isOpen) return;
     this.#describe();
-    if (this.#picture) this.#layer = overlay(this.#picture, this.store);
+    const wanted = `${this.store.state.revision} ${this.store.selected}`;
+    if (this.#picture && this.#drawn !== wanted) {
+      this.#layer = overlay(this.#picture, this.store);
+      this.#drawn = wanted;
+    }
     this.#resize();
   }
 
