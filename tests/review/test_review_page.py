@@ -6,7 +6,7 @@ import json
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +94,15 @@ def pixel(page, photo: int, x: float, y: float) -> np.ndarray:
     )
 
 
+def in_time(page, is_drawn: Callable[[], bool]) -> bool:
+    """Return whether something is drawn within ten seconds: the page draws after it has saved."""
+    for _ in range(200):
+        if is_drawn():
+            return True
+        page.wait_for_timeout(50)
+    return False
+
+
 def place_of(part: int, photo: int) -> tuple[float, float]:
     """Where the middle of a part's stripe is, see `review_runs.stripes`."""
     return (photo % 12 + 15 * part - 2.5) / 90, 0.5
@@ -131,7 +140,7 @@ def test_parts_are_drawn_named_and_selected_in_every_photo(window):
     page.mouse.up()
     selected = page.locator("#parts li.selected .number")
     sync_api.expect(selected).to_have_text("2")
-    assert pixel(page, 0, *place_of(1, 0)).sum() < 0.7 * near[1].sum()
+    assert in_time(page, lambda: pixel(page, 0, *place_of(1, 0)).sum() < 0.7 * near[1].sum())
     assert (pixel(page, 0, *place_of(2, 0)) == near[2]).all()
     page.keyboard.press("2")
     sync_api.expect(selected).to_have_count(0)
@@ -181,10 +190,14 @@ def test_names_merges_background_and_undo_without_end(window, served: Served):
         "3": {"background": True},
         "4": {"hidden": True},
     }
-    green = pixel(page, 0, *place_of(2, 0))
-    assert green[1] > 140 and green[1] > 2 * green[0]
-    assert np.ptp(pixel(page, 0, *place_of(3, 0))) < 60
-    assert np.ptp(pixel(page, 0, *place_of(4, 0))) < 60
+
+    def is_green() -> bool:
+        green = pixel(page, 0, *place_of(2, 0))
+        return bool(green[1] > 140 and green[1] > 2 * green[0])
+
+    assert in_time(page, is_green)
+    assert in_time(page, lambda: np.ptp(pixel(page, 0, *place_of(3, 0))) < 60)
+    assert in_time(page, lambda: np.ptp(pixel(page, 0, *place_of(4, 0))) < 60)
     page.locator("#grid").focus()
     for step in range(5):
         page.keyboard.press("Control+z")
