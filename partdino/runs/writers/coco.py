@@ -8,7 +8,6 @@ importer reads polygons only, whatever ``iscrowd`` says.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from pycocotools import mask as coco_mask
 
 from partdino.files import atomic_path
 from partdino.parts.result import PartGeometry, PartSegmentation
-from partdino.runs.writers.spool import Spool
+from partdino.runs.writers.spool import JsonList, write_lists
 from partdino.version import __version__
 
 
@@ -35,7 +34,7 @@ class CocoWriter:
 
     def __init__(self, out: Path) -> None:
         self._path = out / "coco.json"
-        self._images, self._annotations = _JsonList(out), _JsonList(out)
+        self._images, self._annotations = JsonList(out), JsonList(out)
         self._num_parts = 0
 
     def add(self, result: PartSegmentation) -> None:
@@ -52,7 +51,7 @@ class CocoWriter:
                 {
                     "id": self._annotations.length + 1,
                     "image_id": image_id,
-                    **_annotation(columns, geometry),
+                    **rle_annotation(columns, geometry),
                     "score": round(float(result.confidence[geometry.part - 1]), 4),
                 }
             )
@@ -64,13 +63,9 @@ class CocoWriter:
             "licenses": [],
             "categories": part_categories(self._num_parts),
         }
+        lists = {"images": self._images, "annotations": self._annotations}
         with atomic_path(self._path) as temporary, temporary.open("wb") as stream:
-            stream.write(json.dumps(head).removesuffix("}").encode())
-            for key, items in (("images", self._images), ("annotations", self._annotations)):
-                stream.write(f',\n"{key}": ['.encode())
-                items.move_to(stream)
-                stream.write(b"\n]")
-            stream.write(b"\n}\n")
+            write_lists(stream, head, lists)
 
 
 def part_categories(num_parts: int) -> list[dict[str, Any]]:
@@ -82,7 +77,16 @@ def part_categories(num_parts: int) -> list[dict[str, Any]]:
     ]
 
 
-def _annotation(columns: np.ndarray, geometry: PartGeometry) -> dict[str, Any]:
+def rle_annotation(columns: np.ndarray, geometry: PartGeometry) -> dict[str, Any]:
+    """Return the annotation of a part, without ids and score.
+
+    Parameters
+    ----------
+    columns
+        uint8 (H, W), the label map in Fortran order.
+    geometry
+        Of the part.
+    """
     rle = coco_mask.encode((columns == geometry.part).view(np.uint8))
     return {
         "category_id": geometry.part,
@@ -94,16 +98,3 @@ def _annotation(columns: np.ndarray, geometry: PartGeometry) -> dict[str, Any]:
         "bbox": list(geometry.box),
         "iscrowd": 0,
     }
-
-
-class _JsonList:
-    """The items of a JSON list, one a line, kept on disk."""
-
-    def __init__(self, folder: Path) -> None:
-        self._spool = Spool(folder)
-        self.move_to = self._spool.move_to
-        self.length = 0
-
-    def append(self, item: dict[str, Any]) -> None:
-        self._spool.write(("," if self.length else "") + "\n" + json.dumps(item))
-        self.length += 1

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from partdino.errors import OutputError
 from partdino.files import cure
@@ -50,3 +52,44 @@ class Spool:
     def _cannot_write(self, error: OSError) -> OutputError:
         reason = error.strerror or str(error)
         return OutputError(f"cannot write to {self._folder}: {reason}; {cure(error)}")
+
+
+class JsonList:
+    """The items of a JSON list, one a line, kept on disk.
+
+    Parameters
+    ----------
+    folder
+        As for `Spool`.
+
+    Attributes
+    ----------
+    length : int
+        How many there are.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._spool = Spool(folder)
+        self.length = 0
+
+    def append(self, item: Mapping[str, Any]) -> None:
+        """Add an item; raises `OutputError`."""
+        self._spool.write(("," if self.length else "") + "\n" + json.dumps(item))
+        self.length += 1
+
+    def move_to(self, stream: IO[bytes]) -> None:
+        """Write the list to a stream and let go of the items."""
+        stream.write(b"[")
+        self._spool.move_to(stream)
+        stream.write(b"\n]")
+
+
+def write_lists(
+    stream: IO[bytes], head: Mapping[str, Any], lists: Mapping[str, JsonList]
+) -> None:
+    """Write a JSON object: some keys, at least one, and lists, whose items are let go of."""
+    stream.write(json.dumps(head).removesuffix("}").encode())
+    for key, items in lists.items():
+        stream.write(f',\n"{key}": '.encode())
+        items.move_to(stream)
+    stream.write(b"\n}\n")
