@@ -18,6 +18,7 @@ import typer
 from partdino.cli import (
     console,
     eval,
+    export,
     features,
     fit,
     info,
@@ -52,6 +53,7 @@ app.command("label")(label.label)
 app.command("merge")(merge.merge)
 app.command("review")(review.review)
 app.command("report")(report.report)
+app.command("export")(export.export)
 app.add_typer(eval.app, name="eval")
 app.add_typer(study.app, name="study")
 app.add_typer(weights.app, name="weights")

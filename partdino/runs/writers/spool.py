@@ -84,9 +84,7 @@ class JsonList:
         stream.write(b"\n]")
 
 
-def write_lists(
-    stream: IO[bytes], head: Mapping[str, Any], lists: Mapping[str, JsonList]
-) -> None:
+def write_lists(stream: IO[bytes], head: Mapping[str, Any], lists: Mapping[str, JsonList]) -> None:
     """Write a JSON object: some keys, at least one, and lists, whose items are let go of."""
     stream.write(json.dumps(head).removesuffix("}").encode())
     for key, items in lists.items():

@@ -1,0 +1,142 @@
+"""`partdino export`: a finished run to a folder in the format of another tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from partdino.errors import ConfigError, InputError, OutputError, OutputNameError
+from partdino.files import refuse_url, whole_folder
+from partdino.runs.exports.exporter import Exporter, Target
+from partdino.runs.exports.finished import ExportImage, FinishedRun, Part
+from partdino.runs.exports.formats import find_format
+from partdino.runs.exports.image_ids import ImageIds
+from partdino.runs.exports.names import refuse_clash
+from partdino.runs.exports.photos import copy_name, copy_upright
+from partdino.runs.reporting import Reporter
+
+
+def export(
+    folder: Path,
+    format: str,
+    out: Path,
+    reporter: Reporter,
+    only: Sequence[int] = (),
+    drop: Sequence[int] = (),
+    with_photos: bool = False,
+    coco_ids: Path | None = None,
+) -> dict[str, Any]:
+    """Write the label maps of a finished run in another format; the run is only read.
+
+    Images go through one at a time: memory does not grow with their number.
+
+    Parameters
+    ----------
+    folder
+        The output folder of `partdino segment`.
+    format
+        One of `partdino.runs.exports.formats.NAMES`.
+    out
+        A folder that is empty or missing; it is there in the end, whole, or as it was.
+    reporter
+        Where to say what happens.
+    only, drop
+        Numbers of the parts to export, or not to; what is not exported is background.
+    with_photos
+        Put copies of the photos beside, turned as their EXIF orientation says.
+    coco_ids
+        A COCO file whose images keep their numbers.
+
+    Returns
+    -------
+    dict
+        ``format``, ``out``, ``parts`` (numbers), ``images`` (how many) and ``failed`` (reasons by
+        name).
+
+    Raises
+    ------
+    PartDinoError
+        Nothing could be exported. Single images that fail are warned of.
+    """
+    kind = find_format(format)
+    run = FinishedRun(folder)
+    parts = choose_parts(run.parts(), only, drop)
+    if coco_ids is not None and not kind.takes_ids:
+        raise ConfigError(f"--coco-ids is of no use with {format}, whose images have no numbers")
+    ids = ImageIds() if coco_ids is None else ImageIds.read(coco_ids)
+    photos = with_photos or kind.needs_photos
+    check_out(out, folder)
+    _refuse_clashes(run, kind, photos)
+    failed: dict[str, str] = {}
+    with whole_folder(out) as place:
+        exporter = kind(Target(place, parts, photos, ids, reporter.warn))
+        with reporter.progress("exported", run.num_images) as advance:
+            for image in _images(run, parts, photos):
+                try:
+                    _add(exporter, image)
+                except (InputError, OutputNameError) as error:
+                    failed[image.recorded.name] = str(error)
+                    reporter.warn(str(error))
+                advance()
+        if len(failed) == run.num_images:
+            raise InputError(f"no image of {folder} could be exported; see the warnings")
+        exporter.close()
+    if coco_ids is not None and ids.new:
+        reporter.warn(f"{ids.new} images are not in {coco_ids}; their numbers follow its greatest")
+    return {
+        "format": format,
+        "out": str(out),
+        "parts": [part.number for part in parts],
+        "images": run.num_images - len(failed),
+        "failed": failed,
+    }
+
+
+def choose_parts(parts: Sequence[Part], only: Sequence[int], drop: Sequence[int]) -> list[Part]:
+    """Return the parts to export; raises `ConfigError` where a number is of none, or none stays."""
+    if only and drop:
+        raise ConfigError("--only names what is exported and --drop what is not: pass one of them")
+    for number in (*only, *drop):
+        if not 1 <= number <= len(parts):
+            raise ConfigError(f"there is no part {number}; the run has parts 1 to {len(parts)}")
+    chosen = [p for p in parts if p.number not in drop and (p.number in only or not only)]
+    if not chosen:
+        raise ConfigError("--drop leaves no part to export; name fewer")
+    return chosen
+
+
+def check_out(out: Path, folder: Path) -> None:
+    """Raise `OutputError` where the folder to write holds anything, or is in the run's own."""
+    refuse_url(out)
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise OutputError(f"{out} is inside the run, which is never changed; choose another --out")
+    try:
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise OutputError(f"{out} is not empty; choose another --out")
+    except OSError as error:
+        raise OutputError(f"{out}: {error.strerror}; choose another --out") from error
+
+
+def _refuse_clashes(run: FinishedRun, kind: type[Exporter], photos: bool) -> None:
+    def names() -> Iterator[str]:
+        return (recorded.name for recorded in run)
+
+    if kind.file("a.jpg") is not None:
+        refuse_clash(names, lambda name: kind.file(name) or name)
+    if photos:
+        refuse_clash(names, copy_name)
+
+
+def _images(run: FinishedRun, parts: Sequence[Part], photos: bool) -> Iterator[ExportImage]:
+    kept = [part.number for part in parts]
+    for recorded in run:
+        image = ExportImage(recorded.name, recorded.photo, recorded, run.folder, kept)
+        yield replace(image, name=copy_name(image.name)) if photos else image
+
+
+def _add(exporter: Exporter, image: ExportImage) -> None:
+    if exporter.target.photos:
+        copy_upright(image, exporter.out / exporter.photo_folder / image.name)
+    exporter.add(image)

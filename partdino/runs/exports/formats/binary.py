@@ -1,0 +1,37 @@
+"""``masks/<part>/<stem>.png``: a black and white mask for each part and photo."""
+
+from __future__ import annotations
+
+import numpy as np
+from PIL import Image
+
+from partdino.files import atomic_path
+from partdino.runs.exports.exporter import Exporter
+from partdino.runs.exports.finished import ExportImage, stem
+
+
+class BinaryExporter(Exporter):
+    """Writes a mask for every part, 255 inside; all black where the photo lacks the part."""
+
+    help = "a black and white PNG for each part"
+
+    @classmethod
+    def file(cls, name: str) -> str:
+        """Where the mask is, in the folder of each part."""
+        return f"{stem(name)}.png"
+
+    def add(self, image: ExportImage) -> None:
+        """Write the masks of one image; errors as of `Exporter.add`."""
+        for part in self.target.parts:
+            path = self.out / "masks" / part.name / self.file(image.name)
+            mask = binary_mask(image.label_map, part.number)
+            with atomic_path(path) as temporary:
+                Image.fromarray(mask).save(temporary, "PNG")
+
+
+def binary_mask(label_map: np.ndarray, number: int) -> np.ndarray:
+    """Return uint8 (H, W), 255 where a label map (H, W) has a part's number, else 0."""
+    return np.where(label_map == number, np.uint8(255), np.uint8(0))
+
+
+EXPORTER = BinaryExporter

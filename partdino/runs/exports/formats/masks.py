@@ -1,0 +1,29 @@
+"""``masks/<stem>.png``: grey 8-bit PNG whose values are the parts, which every reader takes."""
+
+from __future__ import annotations
+
+from PIL import Image
+
+from partdino.files import atomic_path
+from partdino.runs.exports.exporter import Exporter
+from partdino.runs.exports.finished import ExportImage, stem
+
+
+class MasksExporter(Exporter):
+    """Writes label maps as grey values: 0 background, 1 to K the parts."""
+
+    help = "grey PNG, values are the parts"
+
+    @classmethod
+    def file(cls, name: str) -> str:
+        """Where the mask is."""
+        return f"masks/{stem(name)}.png"
+
+    def add(self, image: ExportImage) -> None:
+        """Write one mask; errors as of `Exporter.add`."""
+        grey = Image.fromarray(image.label_map)
+        with atomic_path(self.out / self.file(image.name)) as temporary:
+            grey.save(temporary, "PNG")
+
+
+EXPORTER = MasksExporter

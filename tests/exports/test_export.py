@@ -1,0 +1,140 @@
+"""`partdino export`: what all formats have in common."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from export_runs import EMPTY, NAMES, PARTS, SIZE, make_labels, write_photo, write_run
+from PIL import Image
+from segment_runs import content, files
+
+from partdino.runs.exports.finished import FinishedRun
+from partdino.runs.exports.formats import NAMES as FORMATS
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_leaves_the_run_as_it_was(export, run, format):
+    before = content(run)
+    out = export(format, "--with-photos")
+    assert content(run) == before
+    assert files(out) and not any(".partdino" in name for name in files(out))
+
+
+def test_one_reader_gives_names_sizes_and_label_maps(run, label_maps):
+    finished = FinishedRun(run)
+    assert [recorded.name for recorded in finished] == NAMES
+    assert (finished.num_images, finished.num_parts) == (len(NAMES), PARTS)
+    assert [part.name for part in finished.parts()] == ["part_01", "part_02", "part_03", "part_04"]
+    assert finished.parts()[0].hex == "#ff9200"
+
+
+def test_parts_that_are_not_exported_are_background(export, label_maps):
+    out = export("masks", "--only", 2, "--only", 4)
+    for name, labels in label_maps.items():
+        mask = np.asarray(Image.open(out / "masks" / Path(name).with_suffix(".png")))
+        np.testing.assert_array_equal(mask, np.where(np.isin(labels, (2, 4)), labels, 0))
+
+
+def test_dropping_is_the_rest_of_only(export, partdino, run, tmp_path):
+    kept = content(export("masks", "--drop", 1, "--drop", 3))
+    partdino("export", run, "--format", "masks", "--out", tmp_path / "b", "--only", 2, "--only", 4)
+    assert content(tmp_path / "b") == kept
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--only", 5], "no part 5; the run has parts 1 to 4"),
+        (["--only", 1, "--drop", 2], "pass one of them"),
+        ([f"--drop={part}" for part in range(1, 5)], "leaves no part"),
+        (["--format", "nothing"], "unknown format 'nothing'; take one of"),
+        (["--coco-ids", "x.json"], "of no use with masks"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(partdino, run, tmp_path, arguments, said):
+    out = tmp_path / "out"
+    result = partdino("export", run, "--format", "masks", "--out", out, *arguments)
+    assert result.code == 2
+    assert said in result.stderr and len(result.stderr.splitlines()) == 1
+    assert not out.exists()
+
+
+def test_a_folder_that_is_not_empty_is_refused(partdino, run, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    result = partdino("export", run, "--format", "masks", "--out", tmp_path)
+    assert result.code == 2 and "is not empty" in result.stderr
+    assert files(tmp_path) == ["mine.txt"]
+
+
+def test_an_empty_folder_is_filled(partdino, run, tmp_path):
+    (tmp_path / "out").mkdir()
+    result = partdino("export", run, "--format", "masks", "--out", tmp_path / "out")
+    assert result.code == 0, result.stderr
+    assert len(files(tmp_path / "out")) == len(NAMES)
+
+
+@pytest.mark.parametrize("inside", [".", "export", "labels/export"])
+def test_the_run_itself_is_never_written_to(partdino, run, inside):
+    before = content(run)
+    result = partdino("export", run, "--format", "masks", "--out", run / inside)
+    assert result.code == 2 and "choose another --out" in result.stderr
+    assert content(run) == before
+
+
+def test_an_unfinished_run_is_refused(partdino, tmp_path):
+    run = write_run(tmp_path / "run", {"a.jpg": make_labels(0)}, tmp_path)
+    (run / ".partdino").mkdir()
+    result = partdino("export", run, "--format", "masks", "--out", tmp_path / "out")
+    assert result.code == 2 and "unfinished run; finish it with" in result.stderr
+
+
+def test_a_folder_of_something_else_is_refused(partdino, tmp_path):
+    result = partdino("export", tmp_path, "--format", "masks", "--out", tmp_path / "out")
+    assert result.code == 2 and "holds no finished run" in result.stderr
+
+
+@pytest.mark.parametrize("names", [("a/x.jpg", "a/x.png"), ("a/X.jpg", "a/x.png")])
+def test_photos_that_would_share_a_file_are_refused(partdino, tmp_path, names):
+    labels = {name: make_labels(0) for name in ("a.jpg", *names)}
+    run = write_run(tmp_path / "run", labels, tmp_path)
+    result = partdino("export", run, "--format", "masks", "--out", tmp_path / "out")
+    assert result.code == 2
+    assert f"{names[0]} and {names[1]} would both be masks/" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_image_that_cannot_be_exported_stops_no_other(partdino, tmp_path):
+    rng = np.random.default_rng(0)
+    labels = {name: make_labels(0) for name in ("good.png", "gone.png", "other.png", "torn.png")}
+    run = write_run(tmp_path / "run", labels, tmp_path)
+    write_photo(tmp_path / "good.png", 1, rng)
+    write_photo(tmp_path / "torn.png", 1, rng)
+    Image.new("RGB", (9, 9)).save(tmp_path / "other.png")
+    (run / "labels" / "torn.png.png").write_bytes(b"torn")
+    out = tmp_path / "out"
+    result = partdino("export", run, "--format", "masks", "--out", out, "--with-photos", "--json")
+    assert result.code == 1
+    assert files(out) == ["images/good.png", "masks/good.png"]
+    summary = json.loads(result.stdout)
+    assert summary["images"] == 1 and set(summary["failed"]) == set(labels) - {"good.png"}
+    assert f"9 x 9 pixels, while its label map has {SIZE[1]} x {SIZE[0]}" in result.stderr
+    assert "no such file" in result.stderr
+
+
+def test_nothing_is_left_where_nothing_can_be_exported(partdino, tmp_path):
+    run = write_run(tmp_path / "run", {"gone.jpg": make_labels(0)}, tmp_path)
+    result = partdino("export", run, "--format", "upright", "--out", tmp_path / "out")
+    assert result.code == 2 and "no image" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_quiet_says_nothing(partdino, run, tmp_path):
+    result = partdino("export", run, "--format", "masks", "--out", tmp_path / "out", "--quiet")
+    assert (result.code, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_the_empty_photo_is_empty(label_maps):
+    assert not label_maps[EMPTY].any()
