@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import cv2
 import numpy as np
+import pytest
 from PIL import Image
 
 from partdino.parts.result import PartSegmentation
@@ -75,3 +77,27 @@ def write_photo(path: Path, orientation: int, rng: np.random.Generator) -> None:
         image.save(path, save_all=True, append_images=[image.rotate(180)])
     else:
         image.save(path, exif=exif)
+
+
+def needs(module: str) -> Any:
+    """Import a tool that reads an export; skip the test where it is not installed."""
+    return pytest.importorskip(module, reason=f"{module}: pip install 'partdino[export-tests]'")
+
+
+def part_of(name: str) -> int:
+    """Return the number of a part by its name."""
+    return int(name.removeprefix("part_"))
+
+
+def iou(mask: np.ndarray, other: np.ndarray) -> float:
+    """Return the intersection over union of two areas, bool (H, W)."""
+    return (mask & other).sum() / (mask | other).sum()
+
+
+def is_drawn_with_its_outline(drawn: np.ndarray, mask: np.ndarray) -> bool:
+    """Return whether an area is drawn as OpenCV does: pixels right and below of edges are inside.
+
+    supervision and Ultralytics draw polygons so, whatever the polygons are.
+    """
+    more = np.maximum.reduce([np.roll(np.pad(mask, 1), s, (0, 1)) for s in np.ndindex(2, 2)])
+    return bool((mask <= drawn).all() and (drawn <= more[1:-1, 1:-1]).all())

@@ -36,6 +36,10 @@ class Target:
     ids: ImageIds
     warn: Callable[[str], None]
 
+    def part(self, number: int) -> Part:
+        """Return the part of a number."""
+        return next(part for part in self.parts if part.number == number)
+
 
 class Exporter(ABC):
     """A format; the attributes of the class say what is known of it before an export.

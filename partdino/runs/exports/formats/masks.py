@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from PIL import Image
-
-from partdino.files import atomic_path
 from partdino.runs.exports.exporter import Exporter
 from partdino.runs.exports.finished import ExportImage, stem
+from partdino.runs.exports.pictures import write_grey
 
 
 class MasksExporter(Exporter):
@@ -21,9 +19,7 @@ class MasksExporter(Exporter):
 
     def add(self, image: ExportImage) -> None:
         """Write one mask; errors as of `Exporter.add`."""
-        grey = Image.fromarray(image.label_map)
-        with atomic_path(self.out / self.file(image.name)) as temporary:
-            grey.save(temporary, "PNG")
+        write_grey(self.out / self.file(image.name), image.label_map)
 
 
 EXPORTER = MasksExporter

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from PIL import Image
-
-from partdino.files import atomic_path
 from partdino.runs.exports.exporter import Exporter
 from partdino.runs.exports.finished import ExportImage, stem
-from partdino.runs.writers.palette import part_colours
+from partdino.runs.exports.pictures import write_indexed
 
 
 class MasksTifExporter(Exporter):
@@ -22,11 +19,7 @@ class MasksTifExporter(Exporter):
 
     def add(self, image: ExportImage) -> None:
         """Write one mask; errors as of `Exporter.add`."""
-        indexed = Image.fromarray(image.label_map)
-        indexed.putpalette(part_colours().tobytes())
-        with atomic_path(self.out / self.file(image.name)) as temporary:
-            # Deflate, which ImageJ and tifffile read without a codec of their own.
-            indexed.save(temporary, "TIFF", compression="tiff_adobe_deflate")
+        write_indexed(self.out / self.file(image.name), image.label_map)
 
 
 EXPORTER = MasksTifExporter

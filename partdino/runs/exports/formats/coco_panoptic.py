@@ -1,0 +1,62 @@
+"""``annotations/panoptic_default.json`` and PNGs beside: COCO panoptic."""
+
+from __future__ import annotations
+
+import numpy as np
+from PIL import Image
+
+from partdino.files import atomic_path
+from partdino.runs.exports.coco_file import CocoFile
+from partdino.runs.exports.exporter import Exporter, Target
+from partdino.runs.exports.finished import ExportImage, stem
+
+_FOLDER = "annotations/panoptic_default"
+
+
+class CocoPanopticExporter(Exporter):
+    """Writes parts as segments whose id is the part's number; background is void."""
+
+    help = "COCO panoptic: JSON and PNG"
+    takes_ids = True
+
+    def __init__(self, target: Target) -> None:
+        super().__init__(target)
+        self.coco = CocoFile(target)
+
+    @classmethod
+    def file(cls, name: str) -> str:
+        """Where the segments are drawn."""
+        return f"{_FOLDER}/{stem(name)}.png"
+
+    def add(self, image: ExportImage) -> None:
+        """Write one PNG; errors as of `Exporter.add`."""
+        path = self.out / self.file(image.name)
+        with atomic_path(path) as temporary:
+            Image.fromarray(panoptic_ids(image.label_map)).save(temporary, "PNG")
+        segments = [
+            {
+                "id": part.part,
+                "category_id": part.part,
+                "area": part.area,
+                "bbox": list(part.box),
+                "iscrowd": 0,
+            }
+            for part in image.result.parts
+        ]
+        self.coco.add(image, [{"file_name": f"{image.stem}.png", "segments_info": segments}])
+
+    def close(self) -> None:
+        """Write the file; raises `OutputError`."""
+        path = self.out / f"{_FOLDER}.json"
+        with atomic_path(path) as temporary, temporary.open("wb") as stream:
+            self.coco.save(stream)
+
+
+def panoptic_ids(label_map: np.ndarray) -> np.ndarray:
+    """Return uint8 (H, W, 3), red + 256 green + 65536 blue = the value in a label map (H, W)."""
+    ids = np.zeros((*label_map.shape, 3), np.uint8)
+    ids[..., 0] = label_map
+    return ids
+
+
+EXPORTER = CocoPanopticExporter

@@ -1,0 +1,42 @@
+"""Label maps as pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from partdino.files import atomic_path
+from partdino.runs.writers.palette import part_colours
+
+
+def write_grey(path: Path, label_map: np.ndarray) -> None:
+    """Write a label map, uint8 (H, W), as a grey 8-bit PNG; raises `OutputError`."""
+    with atomic_path(path) as temporary:
+        Image.fromarray(label_map).save(temporary, "PNG")
+
+
+def write_indexed(path: Path, label_map: np.ndarray) -> None:
+    """Write a label map, uint8 (H, W), with the parts' colours as its palette.
+
+    Parameters
+    ----------
+    path
+        The file; by its suffix a PNG or a TIFF.
+    label_map
+        0 = background, 1..K = parts.
+
+    Raises
+    ------
+    OutputError
+        It cannot be written.
+    """
+    indexed = Image.fromarray(label_map)
+    indexed.putpalette(part_colours().tobytes())
+    with atomic_path(path) as temporary:
+        if path.suffix == ".png":
+            indexed.save(temporary, "PNG")
+        else:
+            # Deflate, which ImageJ and tifffile read without a codec of their own.
+            indexed.save(temporary, "TIFF", compression="tiff_adobe_deflate")
