@@ -1,0 +1,67 @@
+"""``<stem>.json`` beside the photo, for labelme: parts as mask shapes."""
+
+from __future__ import annotations
+
+import base64
+from io import BytesIO
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from partdino.files import write_json
+from partdino.parts.result import PartGeometry
+from partdino.runs.exports.exporter import Exporter
+from partdino.runs.exports.finished import ExportImage, stem
+
+_VERSION = "5.5.0"  # the first labelme whose files are as these
+
+
+class LabelmeExporter(Exporter):
+    """Writes a file for each photo that names the photo beside it."""
+
+    help = "labelme: mask shapes, beside the photos"
+    photo_folder = ""
+
+    @classmethod
+    def file(cls, name: str) -> str:
+        """Where the shapes are."""
+        return f"{stem(name)}.json"
+
+    def add(self, image: ExportImage) -> None:
+        """Write one file; errors as of `Exporter.add`."""
+        height, width = image.size
+        document: dict[str, Any] = {
+            "version": _VERSION,
+            "flags": {},
+            "shapes": [
+                mask_shape(image.label_map, part, self.target.part(part.part).name)
+                for part in image.result.parts
+            ],
+            "imagePath": PurePosixPath(image.name).name,
+            "imageData": None,
+            "imageHeight": height,
+            "imageWidth": width,
+        }
+        write_json(self.out / self.file(image.name), document)
+
+
+def mask_shape(label_map: np.ndarray, part: PartGeometry, name: str) -> dict[str, Any]:
+    """Return a part of a label map (H, W) as labelme's shape: first and last pixel, and a PNG."""
+    x, y, width, height = part.box
+    inside = label_map[y : y + height, x : x + width] == part.part
+    png = BytesIO()
+    Image.fromarray(inside).save(png, "PNG")
+    return {
+        "label": name,
+        "points": [[x, y], [x + width - 1, y + height - 1]],
+        "group_id": None,
+        "description": "",
+        "shape_type": "mask",
+        "flags": {},
+        "mask": base64.b64encode(png.getvalue()).decode("ascii"),
+    }
+
+
+EXPORTER = LabelmeExporter
