@@ -20,11 +20,12 @@ def export(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write; empty or missing.")],
     only: Annotated[
-        list[int] | None, typer.Option(metavar="INT...", help="Parts to export. Default: all.")
+        list[int] | None,
+        typer.Option(metavar="INT", help="A part to export; may be repeated. Default: all."),
     ] = None,
     drop: Annotated[
         list[int] | None,
-        typer.Option(metavar="INT...", help="Parts to leave out: they become background."),
+        typer.Option(metavar="INT", help="A part to leave out, which becomes background."),
     ] = None,
     with_photos: Annotated[
         bool,

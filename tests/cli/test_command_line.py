@@ -33,7 +33,12 @@ def test_help_is_quick():
         "heavy = {'torch', 'timm', 'cv2', 'skimage', 'sklearn', 'scipy', 'numpy', 'matplotlib'}\n"
         "atexit.register(lambda: print('LOADED', *sorted(heavy & set(sys.modules))))\n"
     )
-    for arguments in (["--help"], ["segment", "--help"], ["study", "boundary", "--help"]):
+    for arguments in (
+        ["--help"],
+        ["segment", "--help"],
+        ["export", "--help"],
+        ["study", "boundary", "--help"],
+    ):
         result = in_process(*arguments, code=code + COMMAND)
         assert result.returncode == 0
         assert result.stdout.splitlines()[-1] == "LOADED"
@@ -41,7 +46,16 @@ def test_help_is_quick():
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["segment"], ["eval"], ["study", "boundary"], ["weights"], ["synth"], ["info"]],
+    [
+        [],
+        ["segment"],
+        ["eval"],
+        ["study", "boundary"],
+        ["weights"],
+        ["synth"],
+        ["export"],
+        ["info"],
+    ],
 )
 def test_help_reads_at_80_columns(partdino, command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")

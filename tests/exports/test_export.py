@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 from export_runs import EMPTY, NAMES, PARTS, SIZE, make_labels, write_photo, write_run
 from PIL import Image
-from segment_runs import content, files
+from segment_runs import SMALL, content, files, flags, label_map, quick_backbone
 
 from partdino.runs.exports.finished import FinishedRun
 from partdino.runs.exports.formats import NAMES as FORMATS
@@ -138,3 +139,37 @@ def test_quiet_says_nothing(partdino, run, tmp_path):
 
 def test_the_empty_photo_is_empty(label_maps):
     assert not label_maps[EMPTY].any()
+
+
+@pytest.mark.parametrize("format", ["masks", "crops", "coco-polygons", "label-studio"])
+def test_memory_does_not_grow_with_the_number_of_photos(partdino, tmp_path, format):
+    rng = np.random.default_rng(0)
+    labels = np.kron(make_labels(0, size=(15, 20)), np.ones((20, 20), np.uint8))
+    peaks = []
+    for count in (4, 4, 24):  # at first, modules are loaded
+        root = tmp_path / str(len(peaks))
+        names = [f"{index}.png" for index in range(count)]
+        (root / "photos").mkdir(parents=True)
+        for name in names:
+            pixels = rng.integers(0, 256, (300, 400, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(root / "photos" / name)
+        run = write_run(root / "run", dict.fromkeys(names, labels), root / "photos")
+        tracemalloc.start()
+        result = partdino("export", run, "--format", format, "--out", root / "out")
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert result.code == 0, result.stderr
+    assert peaks[2] < peaks[1] + 5 * labels.nbytes  # a fourth of the twenty label maps more
+
+
+def test_a_run_of_segment_is_exported(partdino, photo_folder, tmp_path):
+    run = tmp_path / "run"
+    with quick_backbone():
+        assert partdino("segment", photo_folder, "--out", run, *flags(SMALL)).code == 0
+    result = partdino("export", run, "--format", "masks", "--out", tmp_path / "out")
+    assert result.code == 0, result.stderr
+    masks = tmp_path / "out" / "masks"
+    assert files(masks) == [f"animal_{index:04d}.png" for index in range(8)]
+    for name in files(masks):
+        labels = label_map(run, Path(name).with_suffix(".jpg").name)
+        np.testing.assert_array_equal(np.asarray(Image.open(masks / name)), labels)
