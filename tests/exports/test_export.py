@@ -48,7 +48,7 @@ def test_dropping_is_the_rest_of_only(export, partdino, run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--only", 5], "no part 5; the run has parts 1 to 4"),
+        (["--only", 5], "no part 5 to export; the parts are 1, 2, 3, 4"),
         (["--only", 1, "--drop", 2], "pass one of them"),
         ([f"--drop={part}" for part in range(1, 5)], "leaves no part"),
         (["--format", "nothing"], "unknown format 'nothing'; take one of"),

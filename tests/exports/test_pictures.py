@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
 import cv2
+import fsspec
 import numpy as np
 import pytest
 import tifffile
-from export_runs import EMPTY, NAMES, PARTS, SIZE, TURNED
+from export_runs import EMPTY, NAMES, PARTS, SIZE, TURNED, make_labels, write_run
 from PIL import Image
 from segment_runs import files
 from skimage.io import imread
@@ -111,3 +113,33 @@ def test_kinds_that_few_tools_read_are_copied_as_jpeg():
     assert [copy_name(f"a.b/c{s}") for s in (".NEF", ".heic", ".gif", ".TIF", "")] == [
         *("a.b/c.jpg", "a.b/c.jpg", "a.b/c.jpg", "a.b/c.TIF", "a.b/c.jpg"),
     ]
+
+
+def test_a_phones_heic_is_copied_upright_as_jpeg(partdino, tmp_path):
+    pytest.importorskip(
+        "pillow_heif", reason="pip install 'partdino[formats]'"
+    ).register_heif_opener()
+    photo = tmp_path / "photos" / "a.heic"
+    photo.parent.mkdir()
+    ramp = np.linspace(0, 255, SIZE[0] * SIZE[1]).reshape(*SIZE, 1).astype(np.uint8)
+    Image.fromarray(ramp.repeat(3, axis=2)).save(photo)
+    run = write_run(tmp_path / "run", {"a.heic": make_labels(0)}, photo.parent)
+    result = partdino("export", run, "--format", "upright", "--out", tmp_path / "out")
+    assert result.code == 0, result.stderr
+    copy = Image.open(tmp_path / "out" / "a.jpg")
+    assert copy.format == "JPEG" and copy.size == SIZE[::-1]
+    loss = np.asarray(copy).astype(int) - read_image(photo).pixels
+    assert np.abs(loss).mean() < 2
+
+
+def test_photos_behind_addresses_are_copied(partdino, tmp_path):
+    content = BytesIO()
+    Image.new("RGB", SIZE[::-1], "red").save(content, "PNG")
+    fsspec.filesystem("memory").pipe("/photos/a b.png", content.getvalue())
+    run = write_run(tmp_path / "run", {"a b.png": make_labels(0)}, tmp_path)
+    results = run / "results.jsonl"
+    address = "memory://photos/a b.png"
+    results.write_text(results.read_text().replace(str(tmp_path / "a b.png"), address))
+    result = partdino("export", run, "--format", "upright", "--out", tmp_path / "out")
+    assert result.code == 0, result.stderr
+    assert (tmp_path / "out" / "a b.png").read_bytes() == content.getvalue()

@@ -16,6 +16,7 @@ from partdino.runs.exports.image_ids import ImageIds
 from partdino.runs.exports.names import refuse_clash
 from partdino.runs.exports.photos import copy_name, copy_upright
 from partdino.runs.reporting import Reporter
+from partdino.runs.review import REVIEW_FILE
 
 
 def export(
@@ -30,7 +31,9 @@ def export(
 ) -> dict[str, Any]:
     """Write the label maps of a finished run in another format; the run is only read.
 
-    Images go through one at a time: memory does not grow with their number.
+    Where the run was reviewed, parts have its names and colours, and are merged or background as it
+    says; photos that it excludes are left out. Images go through one at a time: memory does not
+    grow with their number.
 
     Parameters
     ----------
@@ -69,6 +72,8 @@ def export(
     photos = with_photos or kind.needs_photos
     check_out(out, folder)
     _refuse_clashes(run, kind, photos)
+    if run.review.parts or run.review.photos:
+        reporter.say(f"the review in {folder / REVIEW_FILE} is applied")
     failed: dict[str, str] = {}
     with whole_folder(out) as place:
         exporter = kind(Target(place, parts, photos, ids, reporter.warn))
@@ -98,9 +103,11 @@ def choose_parts(parts: Sequence[Part], only: Sequence[int], drop: Sequence[int]
     """Return the parts to export; raises `ConfigError` where a number is of none, or none stays."""
     if only and drop:
         raise ConfigError("--only names what is exported and --drop what is not: pass one of them")
+    numbers = [part.number for part in parts]
     for number in (*only, *drop):
-        if not 1 <= number <= len(parts):
-            raise ConfigError(f"there is no part {number}; the run has parts 1 to {len(parts)}")
+        if number not in numbers:
+            known = ", ".join(map(str, numbers))
+            raise ConfigError(f"there is no part {number} to export; the parts are {known}")
     chosen = [p for p in parts if p.number not in drop and (p.number in only or not only)]
     if not chosen:
         raise ConfigError("--drop leaves no part to export; name fewer")
@@ -130,9 +137,9 @@ def _refuse_clashes(run: FinishedRun, kind: type[Exporter], photos: bool) -> Non
 
 
 def _images(run: FinishedRun, parts: Sequence[Part], photos: bool) -> Iterator[ExportImage]:
-    kept = [part.number for part in parts]
+    values = run.values(parts)
     for recorded in run:
-        image = ExportImage(recorded.name, recorded.photo, recorded, run.folder, kept)
+        image = ExportImage(recorded.name, recorded.photo, recorded, run.folder, values)
         yield replace(image, name=copy_name(image.name)) if photos else image
 
 

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+
 from partdino.runs.exports.finished import ExportImage, Part
 from partdino.runs.exports.image_ids import ImageIds
+from partdino.runs.writers.palette import part_colours
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,14 @@ class Target:
     photos: bool
     ids: ImageIds
     warn: Callable[[str], None]
+
+    @property
+    def palette(self) -> np.ndarray:
+        """The colours of label values, uint8 (256, 3) RGB; 0 is black."""
+        colours = part_colours().copy()
+        for part in self.parts:
+            colours[part.number] = part.colour
+        return colours
 
     def part(self, number: int) -> Part:
         """Return the part of a number."""

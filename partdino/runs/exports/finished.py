@@ -1,7 +1,9 @@
-"""What an export reads: a finished run, one image at a time."""
+"""What an export reads: a finished run as its review has it, one image at a time."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,9 +15,12 @@ from partdino.errors import InputError, OutputError
 from partdino.images import read_image
 from partdino.parts.result import PartSegmentation
 from partdino.runs.folder import is_unfinished, read_run
-from partdino.runs.result_log import RESULTS_FILE, Recorded, read_results
+from partdino.runs.result_log import RESULTS_FILE, Recorded, read_head, read_results
+from partdino.runs.review import Review, label_lookup, read_review, reviewed_parts
 from partdino.runs.writers.coco import part_categories
-from partdino.runs.writers.palette import part_colours
+
+_TAKEN = ("object", "images", "masks")  # folders of exports
+_LONGEST = 60  # characters, of names that may have 200
 
 
 @dataclass(frozen=True)
@@ -27,13 +32,16 @@ class Part:
     number
         1 to K: its value in label maps.
     name
-        As in ``coco.json``: ``part_01``, ...
+        That of the review, or as in ``coco.json``: ``part_01``, ...; no other part has it.
+    file_name
+        The name as files and folders can have it.
     colour
-        RGB, 0 to 255, as in all pictures of a run.
+        RGB, 0 to 255, of the review, or as in all pictures of a run.
     """
 
     number: int
     name: str
+    file_name: str
     colour: tuple[int, int, int]
 
     @property
@@ -52,16 +60,17 @@ class ExportImage:
         The photo's name in the export.
     photo_path
         Where the photo is, or its URL.
-    recorded, folder, kept
-        Its line in the list of results, the output folder, and the numbers of the parts that are
-        exported.
+    recorded, folder
+        Its line in the list of results, and the output folder.
+    values
+        uint8 (256,): what each value of its label map becomes, 0 of what is not exported.
     """
 
     name: str
     photo_path: str
     recorded: Recorded
     folder: Path
-    kept: Collection[int]
+    values: np.ndarray
 
     @property
     def stem(self) -> str:
@@ -85,9 +94,17 @@ class ExportImage:
         labels = result.label_map
         if labels.dtype != np.uint8 or labels.ndim != 2 or labels.max() > result.num_parts:
             raise InputError(f"the label map of {self.recorded.name} is of something else; {cure}")
-        values = np.zeros(256, np.uint8)
-        values[list(self.kept)] = list(self.kept)
-        return replace(result, label_map=values[labels])
+        exported = replace(result, label_map=self.values[labels])
+        kept = self.values[self.values > 0]
+        if len(np.unique(kept)) == len(kept):  # nothing is merged
+            return exported
+        areas = np.zeros(result.num_parts + 1)
+        for part in result.parts:
+            areas[part.part] = part.area
+        confidence, typicality = (
+            merged(means, areas, self.values) for means in (result.confidence, result.typicality)
+        )
+        return replace(exported, confidence=confidence, typicality=typicality)
 
     @property
     def label_map(self) -> np.ndarray:
@@ -134,7 +151,9 @@ class FinishedRun:
     num_parts : int
         K.
     num_images : int
-        How many have a label map.
+        How many have a label map and are not excluded by the review.
+    review : Review
+        What a person said of it; an empty one where nobody did.
 
     Raises
     ------
@@ -142,10 +161,13 @@ class FinishedRun:
         There is no finished run, or nothing was labelled.
     OutputError
         The list of results is damaged.
+    ReviewError
+        The review is damaged, or of other parts.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.review = Review("")
         if is_unfinished(folder):
             raise InputError(
                 f"{folder} holds an unfinished run; finish it with partdino segment --resume"
@@ -160,20 +182,78 @@ class FinishedRun:
             self.num_parts = len(recorded.confidence or [])
         if not self.num_images:
             raise InputError(f"{folder} holds no labelled image; see failures.csv in it")
+        model_sha256 = read_head(folder / RESULTS_FILE).get("model_sha256", "")
+        self.review = read_review(folder, model_sha256, self.num_parts)
+        self.num_images = sum(1 for _ in self)
+        if not self.num_images:
+            raise InputError(f"the review of {folder} excludes every photo; take some back")
 
     def __iter__(self) -> Iterator[Recorded]:
-        """Yield what was recorded of each image that has a label map, in the order of the run."""
+        """Yield what was recorded of each image that is exported, in the order of the run."""
         for recorded in read_results(self.folder / RESULTS_FILE):
-            if recorded.failure is None:
+            excluded = self.review.photos.get(recorded.name) == "excluded"
+            if recorded.failure is None and not excluded:
                 yield recorded
 
     def parts(self) -> list[Part]:
-        """Return all parts, in order of their numbers."""
-        colours = part_colours()
-        return [
-            Part(each["id"], each["name"], tuple(colours[each["id"]].tolist()))
-            for each in part_categories(self.num_parts)
-        ]
+        """Return all parts that the review leaves, in order of their numbers."""
+        found = [p for p in reviewed_parts(self.review, self.num_parts) if not p.background]
+        usual = {each["id"]: each["name"] for each in part_categories(self.num_parts)}
+        said = {number: part.name for number, part in self.review.parts.items()}
+        names = {p.part: said.get(p.part) or usual[p.part] for p in found}
+        taken = Counter(file_name(name).casefold() for name in names.values())
+        parts = []
+        for each in found:
+            name, file = names[each.part], file_name(names[each.part])
+            if taken[file.casefold()] > 1 or file.casefold() in _TAKEN:
+                name, file = f"{name} ({each.part})", f"{file} ({each.part})"
+            red, green, blue = bytes.fromhex(each.colour[1:])
+            parts.append(Part(each.part, name, file, (red, green, blue)))
+        return parts
+
+    def values(self, parts: Collection[Part]) -> np.ndarray:
+        """Return what each value of a label map becomes, uint8 (256,), where parts are exported."""
+        values = label_lookup(self.review, self.num_parts)
+        values[~np.isin(values, [part.number for part in parts])] = 0
+        return values
+
+
+def merged(means: np.ndarray, areas: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the means of parts some of which become one.
+
+    Parameters
+    ----------
+    means
+        float32 (K,), over each part's area.
+    areas
+        (K + 1,), pixels of the background and of each part, before they become one.
+    values
+        uint8 (256,), what each label becomes.
+
+    Returns
+    -------
+    float32 (K,); 0 where there is nothing.
+
+    Examples
+    --------
+    >>> means, values = np.array([0.75, 0.25], np.float32), np.array([0, 1, 1])
+    >>> merged(means, np.array([0, 1, 1]), values).tolist()
+    [0.5, 0.0]
+    """
+    size = len(areas)
+    sums = np.bincount(values[:size], areas * np.append(0, means), minlength=size)
+    totals = np.bincount(values[:size], areas, minlength=size)
+    return (sums / np.maximum(totals, 1))[1:].astype(np.float32)
+
+
+def file_name(name: str) -> str:
+    """Return a part's name as files and folders can have it.
+
+    >>> file_name("left/right wing"), file_name("..")
+    ('left_right wing', '__')
+    """
+    safe = re.sub(r'[\\/:*?"<>|#]|^\.+|[. ]+$', lambda found: "_" * len(found[0]), name)
+    return safe[:_LONGEST]
 
 
 def stem(name: str) -> str:

@@ -8,7 +8,6 @@ import numpy as np
 from PIL import Image
 
 from partdino.files import atomic_path
-from partdino.runs.writers.palette import part_colours
 
 
 def write_grey(path: Path, label_map: np.ndarray) -> None:
@@ -17,15 +16,17 @@ def write_grey(path: Path, label_map: np.ndarray) -> None:
         Image.fromarray(label_map).save(temporary, "PNG")
 
 
-def write_indexed(path: Path, label_map: np.ndarray) -> None:
-    """Write a label map, uint8 (H, W), with the parts' colours as its palette.
+def write_indexed(path: Path, label_map: np.ndarray, palette: np.ndarray) -> None:
+    """Write a label map with a palette.
 
     Parameters
     ----------
     path
         The file; by its suffix a PNG or a TIFF.
     label_map
-        0 = background, 1..K = parts.
+        uint8 (H, W), 0 = background, 1..K = parts.
+    palette
+        uint8 (256, 3), RGB.
 
     Raises
     ------
@@ -33,7 +34,7 @@ def write_indexed(path: Path, label_map: np.ndarray) -> None:
         It cannot be written.
     """
     indexed = Image.fromarray(label_map)
-    indexed.putpalette(part_colours().tobytes())
+    indexed.putpalette(palette.tobytes())
     with atomic_path(path) as temporary:
         if path.suffix == ".png":
             indexed.save(temporary, "PNG")

@@ -23,7 +23,7 @@ class BinaryExporter(Exporter):
     def add(self, image: ExportImage) -> None:
         """Write the masks of one image; errors as of `Exporter.add`."""
         for part in self.target.parts:
-            path = self.out / "masks" / part.name / self.file(image.name)
+            path = self.out / "masks" / part.file_name / self.file(image.name)
             mask = binary_mask(image.label_map, part.number)
             with atomic_path(path) as temporary:
                 Image.fromarray(mask).save(temporary, "PNG")

@@ -27,7 +27,7 @@ class CropsExporter(Exporter):
         if not image.label_map.any():
             return
         photo = image.read_photo()
-        masks = [(part.name, image.label_map == part.number) for part in self.target.parts]
+        masks = [(part.file_name, image.label_map == part.number) for part in self.target.parts]
         for folder, mask in (*masks, (_OBJECT, image.label_map > 0)):
             if mask.any():
                 with atomic_path(self.out / folder / f"{image.stem}.png") as temporary:

@@ -40,7 +40,7 @@ class ImagejRoiExporter(Exporter):
                 x, y, width, height = part.box
                 inside = image.label_map[y : y + height, x : x + width] == part.part
                 named = self.target.part(part.part)
-                archive.writestr(f"{named.name}.roi", encode_roi(inside, (x, y), named))
+                archive.writestr(f"{named.file_name}.roi", encode_roi(inside, (x, y), named))
 
 
 def encode_roi(mask: np.ndarray, corner: tuple[int, int], part: Part) -> bytes:

@@ -19,7 +19,7 @@ class MasksTifExporter(Exporter):
 
     def add(self, image: ExportImage) -> None:
         """Write one mask; errors as of `Exporter.add`."""
-        write_indexed(self.out / self.file(image.name), image.label_map)
+        write_indexed(self.out / self.file(image.name), image.label_map, self.target.palette)
 
 
 EXPORTER = MasksTifExporter

@@ -28,14 +28,14 @@ class VocExporter(Exporter):
 
     def add(self, image: ExportImage) -> None:
         """Write one mask; errors as of `Exporter.add`."""
-        write_indexed(self.out / self.file(image.name), image.label_map)
+        write_indexed(self.out / self.file(image.name), image.label_map, self.target.palette)
         self._stems.write(f"{image.stem}\n")
 
     def close(self) -> None:
         """Write the list and the label map; raises `OutputError`."""
         with atomic_path(self.out / _LIST) as temporary, temporary.open("wb") as stream:
             self._stems.move_to(stream)
-        colours = [("background", (0, 0, 0)), *((p.name, p.colour) for p in self.target.parts)]
+        colours = [("background", (0, 0, 0)), *((p.file_name, p.colour) for p in self.target.parts)]
         lines = (f"{name}:{','.join(map(str, colour))}::\n" for name, colour in colours)
         write_text(self.out / "labelmap.txt", "# label:color_rgb:parts:actions\n" + "".join(lines))
 
