@@ -1,10 +1,11 @@
-"""YOLO segmentation, loaded by supervision and by a strict reader of the format."""
+"""YOLO segmentation, loaded by Ultralytics, supervision and a strict reader of the format."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
+import pytest
 import yaml
 from export_runs import EMPTY, NAMES, PARTS, SIZE, iou, is_drawn_with_its_outline, needs
 from pycocotools import mask as coco_mask
@@ -39,6 +40,29 @@ def test_supervision_loads_every_polygon(export, label_maps):
         for index in set((labels[labels > 0] - 1).tolist()):
             drawn = detections.mask[detections.class_id == index].any(axis=0)
             assert is_drawn_with_its_outline(drawn, labels == index + 1)
+
+
+def test_ultralytics_loads_every_polygon(export, label_maps, monkeypatch, tmp_path):
+    monkeypatch.setenv("YOLO_CONFIG_DIR", str(tmp_path))
+    monkeypatch.setenv("YOLO_OFFLINE", "1")
+    # In no extra: it brings a second OpenCV.
+    utils = pytest.importorskip("ultralytics.data.utils", reason="pip install ultralytics")
+    from ultralytics.data.dataset import YOLODataset
+
+    out = export("yolo-seg", "--with-photos")
+    data = utils.check_det_dataset(str(out / "data.yaml"), autodownload=False)
+    assert data["names"] == {part - 1: f"part_{part:02d}" for part in range(1, PARTS + 1)}
+    loaded = YOLODataset(img_path=data["train"], data=data, task="segment", augment=False)
+    found = {Path(each["im_file"]).relative_to(out / "images").as_posix() for each in loaded.labels}
+    assert found == set(NAMES)
+    for each in loaded.labels:
+        labels = label_maps[Path(each["im_file"]).relative_to(out / "images").as_posix()]
+        assert tuple(each["shape"]) == SIZE
+        drawn = np.zeros((PARTS, *SIZE), bool)
+        for index, shares in zip(each["cls"][:, 0].astype(int), each["segments"], strict=True):
+            corners = (shares * SIZE[::-1]).round().reshape(1, -1)
+            drawn[index] |= utils.polygon2mask(SIZE, corners) > 0
+        assert all(is_drawn_with_its_outline(drawn[i], labels == i + 1) for i in range(PARTS))
 
 
 def test_an_empty_photo_has_an_empty_file(export):
