@@ -42,6 +42,14 @@ def border_contrast(features: np.ndarray, method: Method = DEFAULT_METHOD) -> np
     return standardised.astype(np.float32).reshape(rows, columns)
 
 
+def border_share(cells: np.ndarray, method: Method = DEFAULT_METHOD) -> np.ndarray:
+    """Return float16 (C,), the share of each cell of int (H, W) that lies in the border's band."""
+    rows, columns = cells.shape
+    mask = _border_mask(rows, columns, method.border).ravel()
+    areas = np.bincount(cells.ravel())
+    return (np.bincount(cells.ravel(), mask, len(areas)) / areas).astype(np.float16)
+
+
 def _border_mask(rows: int, columns: int, width: float) -> np.ndarray:
     bands = [max(1, round(width * length)) for length in (rows, columns)]
     mask = np.ones((rows, columns), bool)

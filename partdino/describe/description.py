@@ -35,6 +35,11 @@ class ImageDescription:
     sideless
         float16 (C, D), as `features` but alike on both sides of the object; None where `features`
         do not amplify the sides.
+    colours
+        float16 (C, 3), the mean colour of each cell in CIELAB; None in stores of version 0.1.
+    border
+        float16 (C,), the share of each cell that lies in the band around the image, see
+        `border_contrast`; None in stores of version 0.1.
     """
 
     size: tuple[int, int]
@@ -49,6 +54,8 @@ class ImageDescription:
     inside: np.ndarray | None = None
     patches: np.ndarray | None = None
     sideless: np.ndarray | None = None
+    colours: np.ndarray | None = None
+    border: np.ndarray | None = None
 
     def check(self) -> None:
         """Raise `ValueError`, which says what is wrong, where this describes no image.

@@ -17,7 +17,8 @@ from scipy.sparse import csr_matrix
 from skimage.segmentation import find_boundaries
 
 from partdino.describe.boundaries import detect_boundaries
-from partdino.describe.contrast import border_contrast
+from partdino.describe.colours import mean_colours
+from partdino.describe.contrast import border_contrast, border_share
 from partdino.describe.description import ImageDescription
 from partdino.describe.pooling import pooling_weights
 from partdino.describe.regions import (
@@ -63,6 +64,7 @@ class Intermediate:
     basins: np.ndarray | None = None  # int32 (h, w), what the watershed floods, on a device
     cells: np.ndarray = _later()  # int32 (h, w)
     regions: np.ndarray = _later()  # int32 (C,)
+    colours: np.ndarray = _later()  # float16 (C, 3)
     graph: tuple[np.ndarray, np.ndarray, np.ndarray] = (NOTHING,) * 3
     features: np.ndarray = _later()  # float32 (gh, gw, D)
     mirrored: np.ndarray | None = None  # float32 (gh, gw, D), see `mirrored_features`
@@ -135,6 +137,7 @@ def cut(photo: Intermediate, options: SettledOptions) -> Intermediate:
         photo,
         cells=cells,
         regions=most_frequent(regions, cells),
+        colours=mean_colours(photo.image, cells),
         graph=region_adjacency(cells, boundary_map),
         image=NOTHING,
         boundary_map=None,
@@ -187,6 +190,8 @@ def pool_image(
         inside=inside,
         patches=features.astype(np.float16) if with_patches else None,
         sideless=_mean(weights, sideless) if side_weight else None,
+        colours=photo.colours,
+        border=border_share(photo.cells, options.numbers),
     )
 
 

@@ -48,6 +48,8 @@ COLUMNS = {
     "inside": Column("bool"),
     "patches": Column("float16", pixels=True),
     "sideless": Column("float16"),
+    "colours": Column("float16"),
+    "border": Column("float16"),
 }
 _OPTIONAL = ("inside", "patches", "sideless")
 
