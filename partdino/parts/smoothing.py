@@ -8,6 +8,7 @@ every cell is pulled back to its own feature; behind strong edges they become on
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,14 +73,36 @@ def smooth(
     >>> smooth(features, edges, length, np.array([0.0, 9.0]), inside).ravel().round(1)
     array([0.7, 0.7, 5. ], dtype=float32)
     """
-    count = len(features)
     ends = edges.astype(np.int64).T
-    borders = np.bincount(ends.ravel(), np.tile(border_length, 2), count)
-    own = np.where(borders > 0, borders, 1)  # one cell alone has no border, and keeps its feature
     binding = method.reach * border_length * np.exp(-strength.astype(np.float64) / method.strength)
     binding *= foreground[ends[0]] == foreground[ends[1]]
+    spread = spreading(len(features), ends, border_length, binding)
+    return spread(features.astype(np.float64)).astype(np.float32)
+
+
+def spreading(
+    count: int, ends: np.ndarray, border_length: np.ndarray, binding: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Prepare what `smooth` does to values of one image's cells, for several sets of values.
+
+    Parameters
+    ----------
+    count
+        C, of the cells.
+    ends
+        int64 (2, E), the edges of the graph.
+    border_length, binding
+        float (E,): l_ij, and reach w_ij.
+
+    Returns
+    -------
+    Callable
+        From float64 (C, D) values to smooth ones.
+    """
+    borders = np.bincount(ends.ravel(), np.tile(border_length, 2), count)
+    own = np.where(borders > 0, borders, 1)  # one cell alone has no border, and keeps its values
     rows, columns = np.concatenate([ends, ends[::-1]], axis=1)
     graph = csc_matrix((np.tile(binding, 2), (rows, columns)), shape=(count, count))
     system = diags(own + graph.sum(axis=0).A1, format="csc") - graph
     solver = splu(system, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
-    return solver.solve(own[:, None] * features.astype(np.float64)).astype(np.float32)
+    return lambda values: solver.solve(own[:, None] * values)
