@@ -45,6 +45,19 @@ class Method:
         the object, one below the second of the background, in between it is neither.
     foreground_penalty
         Inverse strength of the L2 penalty on the mean loss of the classifier, above 0.
+    foreground_rounds
+        How often the classifier learns anew from the objects that it has found, each cut out of its
+        photo by the photo's own colours and edges; 0 neither learns again nor cuts out.
+    appearance_weight
+        What the classifier's log-odds count against those of the photo's own colours, above 0.
+    colour_width
+        Colours that differ by this much in CIELAB are alike by 1 / sqrt(e); in lightness, two
+        thirds of it. Above 0.
+    cut_reach
+        How much a border without any boundary binds two cells when an object is cut out, as
+        `reach`.
+    least_piece
+        The least share of an object, in [0, 1], that a piece or a hole of it can be.
     least_object
         The least share of an image, in [0, 1], that can be its object.
     reach
@@ -81,6 +94,11 @@ class Method:
     object_contrast: float = _number(1.0)
     background_contrast: float = _number(0.5)
     foreground_penalty: Positive = _number(600.0)
+    foreground_rounds: Annotated[int, Interval(ge=0)] = _number(0)
+    appearance_weight: Positive = _number(3.0)
+    colour_width: Positive = _number(10.0)
+    cut_reach: NotNegative = _number(13.0)
+    least_piece: Share = _number(0.02)
     least_object: Share = _number(0.002)
     reach: NotNegative = _number(40.0)
     strength: Positive = _number(0.4)
@@ -124,6 +142,11 @@ METHOD_OF_0_1: Mapping[str, Any] = {
     "object_contrast": 1.0,
     "background_contrast": 0.5,
     "foreground_penalty": 600.0,
+    "foreground_rounds": 0,
+    "appearance_weight": 3.0,
+    "colour_width": 10.0,
+    "cut_reach": 13.0,
+    "least_piece": 0.02,
     "least_object": 0.002,
     "reach": 40.0,
     "strength": 0.4,

@@ -28,12 +28,8 @@ from partdino.method import Method
 from partdino.options import FittedOptions, SettledOptions
 from partdino.part_range import candidates
 from partdino.parts.codebook import Codebook, fit_codebook
-from partdino.parts.foreground import (
-    ForegroundModel,
-    fit_foreground,
-    foreground_cells,
-    pool_regions,
-)
+from partdino.parts.foreground import ForegroundModel, foreground_cells
+from partdino.parts.foreground_learning import learn_foreground
 from partdino.parts.kmeans import ClusterSums
 from partdino.parts.model import PartModel
 from partdino.parts.part_number import Watch, part_curve, unwatched
@@ -121,7 +117,7 @@ def fit_models(
     sample = evenly_spaced(names, MAX_IMAGES)
     foreground = None
     if options.foreground == "auto":
-        foreground = learn_foreground(store, sample, options)
+        foreground = find_foreground(store, sample, options)
     cells = _sample_cells(_Objects(store, sample, foreground, method), options.seed)
     if not cells:
         if options.foreground == "masks":
@@ -150,24 +146,25 @@ def fit_models(
     return models
 
 
-def learn_foreground(
+def find_foreground(
     store: Descriptions, names: Sequence[str], options: SettledOptions
 ) -> ForegroundModel:
-    """Learn what is object in a collection from the regions of all its images, or a sample.
+    """Learn what is object in a collection from all its images, or a sample.
 
     Raises
     ------
     InputError
         No image has more than one region.
     """
-    regions, contrast, areas = _sample_regions(store, names, options.seed)
-    if len(regions) <= len(names):
+    choose = _chooser(len(names), options.seed)
+    model = learn_foreground(store, names, choose, options.numbers)
+    if model is None:
         raise InputError(
             f"every photo is a single region, so object and background cannot be told apart: "
             f"--min-region {options.min_region} is too large, or the photos are of one colour; "
             "--foreground none takes them as all object"
         )
-    return fit_foreground(regions, contrast, areas, options.numbers)
+    return model
 
 
 def _codebook(
@@ -257,20 +254,6 @@ def _object_cells(description: ImageDescription, inside: np.ndarray, method: Met
     # Of the image, so that every image counts alike whatever its size.
     areas = description.areas / description.areas.sum()
     return ObjectCells.whole(smooth_cells(description, inside, method)[inside], areas[inside])
-
-
-def _sample_regions(
-    store: Descriptions, names: Sequence[str], seed: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return features float32 (N, D), contrast and areas (N,) of regions of all images."""
-    choose = _chooser(len(names), seed)
-    rows = []
-    for name in names:
-        features, contrast, areas = pool_regions(store.read(name, pixels=False))
-        chosen = choose(len(areas))
-        rows.append((features[chosen].astype(np.float32), contrast[chosen], areas[chosen]))
-    features, contrast, areas = (np.concatenate(column) for column in zip(*rows, strict=True))
-    return features, contrast, areas
 
 
 def _sample_cells(objects: _Objects, seed: int) -> list[ObjectCells]:

@@ -4,7 +4,11 @@ What an image shows near its border is mostly background. Within one image, patc
 border patches are probably object (`border_contrast`). Over a collection, a linear classifier
 learns from those guesses what object and background look like in general (`fit_foreground`): what
 is object in one image may touch the border in another, and the classifier knows it from the rest.
-The final score is the sum of both kinds of evidence.
+
+Where objects fill their photos, the border shows them, too, and contrast misses much of them. So a
+second classifier learns what the middle of the photos shows and their border does not
+(`first_guess`). Both are then replaced, round by round, by one that learns from the objects
+themselves, as they can be cut out of each photo (`partdino.parts.object_cut`).
 """
 
 from __future__ import annotations
@@ -16,6 +20,12 @@ from scipy.sparse import csr_matrix, diags
 
 from partdino.describe.description import ImageDescription
 from partdino.method import DEFAULT_METHOD, Method
+from partdino.parts.object_cut import ObjectCut
+
+# Of a region in the band around its image: less is the middle, more the border.
+_MIDDLE, _AT_BORDER = 0.05, 0.5
+_BINS = 256
+_NOTHING = 1e-9  # a weight that is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +47,12 @@ class ForegroundModel:
         self, features: np.ndarray, contrast: np.ndarray, method: Method = DEFAULT_METHOD
     ) -> np.ndarray:
         """Return float64 (R,), positive for object, from (R, D) features and (R,) contrast."""
-        appearance = features.astype(np.float64) @ self.weights.astype(np.float64) + self.bias
-        return appearance + contrast - (method.object_contrast + method.background_contrast) / 2
+        between = (method.object_contrast + method.background_contrast) / 2
+        return self.appearance(features) + contrast - between
+
+    def appearance(self, features: np.ndarray) -> np.ndarray:
+        """Return float64 (R,), the log-odds that (R, D) features are those of the object."""
+        return features.astype(np.float64) @ self.weights.astype(np.float64) + self.bias
 
 
 def fit_foreground(
@@ -75,15 +89,92 @@ def fit_foreground(
     >>> select_foreground(score, np.ones(8)).tolist()
     [True, True, True, True, False, False, False, False]
     """
-    from sklearn.linear_model import LogisticRegression
-
     example = (contrast > method.object_contrast) | (contrast < method.background_contrast)
     target = contrast[example] > method.object_contrast
     if target.all() or not target.any():
         return ForegroundModel(np.zeros(features.shape[1], np.float32), -np.inf)
-    weights = areas[example] / areas[example].mean()
+    return _classifier(features[example], target, areas[example], method)
+
+
+def first_guess(
+    features: np.ndarray,
+    contrast: np.ndarray,
+    border: np.ndarray | None,
+    areas: np.ndarray,
+    method: Method = DEFAULT_METHOD,
+) -> ForegroundModel:
+    """Learn what the object may look like, from the contrast and from where regions lie.
+
+    The sum of two classifiers: that of `fit_foreground`, and one that tells regions of the middle
+    from those at the border. They are alike in the order in which they put regions, not in how many
+    they call object; so the sum is cut where it parts the collection best (Otsu 1979).
+
+    Parameters
+    ----------
+    features, contrast, areas, method
+        As for `fit_foreground`.
+    border
+        float (N,), the share of each region in the band around its image; None if unknown.
+
+    Returns
+    -------
+    ForegroundModel
+    """
+    from skimage.filters import threshold_otsu
+
+    guess = fit_foreground(features, contrast, areas, method)
+    if not np.isfinite(guess.bias):
+        return guess
+    weights = guess.weights
+    if border is not None:
+        example = (border < _MIDDLE) | (border > _AT_BORDER)
+        target = border[example] < _MIDDLE
+        if target.any() and not target.all():
+            weights = (
+                weights + _classifier(features[example], target, areas[example], method).weights
+            )
+    score = features @ weights
+    counts, ends = np.histogram(score, _BINS, weights=areas)
+    middles = (ends[:-1] + ends[1:]) / 2
+    return ForegroundModel(weights, -float(threshold_otsu(hist=(counts, middles))))
+
+
+def learn_again(
+    features: np.ndarray,
+    member: np.ndarray,
+    areas: np.ndarray,
+    method: Method = DEFAULT_METHOD,
+) -> ForegroundModel:
+    """Learn what the object looks like from how much each region is part of it.
+
+    Parameters
+    ----------
+    features, areas, method
+        As for `fit_foreground`.
+    member
+        float (N,) in [0, 1].
+
+    Returns
+    -------
+    ForegroundModel
+        One that sees no object anywhere if there is none, or nothing else.
+    """
+    twice = np.concatenate([features, features])
+    weights = np.concatenate([member, 1 - member]) * np.tile(areas, 2)
+    target = np.repeat([True, False], len(member))
+    counts = weights > _NOTHING
+    if len(np.unique(target[counts])) < 2:
+        return ForegroundModel(np.zeros(features.shape[1], np.float32), -np.inf)
+    return _classifier(twice[counts], target[counts], weights[counts], method)
+
+
+def _classifier(
+    features: np.ndarray, target: np.ndarray, areas: np.ndarray, method: Method
+) -> ForegroundModel:
+    from sklearn.linear_model import LogisticRegression
+
     classifier = LogisticRegression(C=method.foreground_penalty / len(target), max_iter=1000)
-    classifier.fit(features[example], target, sample_weight=weights)
+    classifier.fit(features, target, sample_weight=areas / areas.mean())
     return ForegroundModel(classifier.coef_[0].astype(np.float32), float(classifier.intercept_[0]))
 
 
@@ -103,15 +194,36 @@ def foreground_cells(
 ) -> np.ndarray:
     """Return bool (C,), the cells that are object: of a mask, of the model, or else all.
 
-    The model decides for whole regions, since the object's outline is an edge of the image.
+    The model knows whole regions, since the object's outline is an edge of the image; the photo's
+    own colours and edges then tell cell by cell.
     """
     if description.inside is not None:
         return description.inside
     if foreground is None:
         return np.ones(len(description.areas), bool)
     features, contrast, areas = pool_regions(description)
-    score = foreground.score(features, contrast, method)
-    return select_foreground(score, areas, method)[description.regions]
+    if method.foreground_rounds == 0:
+        score = foreground.score(features, contrast, method)
+        return select_foreground(score, areas, method)[description.regions]
+    cut = ObjectCut(description, method)
+    member = object_cells(cut, description, features, foreground)
+    inside = select_foreground(member - 0.5, description.areas, method)
+    return cut.clean(inside)
+
+
+def object_cells(
+    cut: ObjectCut,
+    description: ImageDescription,
+    features: np.ndarray,
+    foreground: ForegroundModel,
+) -> np.ndarray:
+    """Return float64 (C,) in [0, 1], how much each cell is part of the object; see `ObjectCut`.
+
+    Features are those of the regions, as of `pool_regions`.
+    """
+    if not np.isfinite(foreground.bias):
+        return np.zeros(len(description.areas))
+    return cut.membership(foreground.appearance(features)[description.regions])
 
 
 def pool_regions(description: ImageDescription) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -120,8 +232,13 @@ def pool_regions(description: ImageDescription) -> tuple[np.ndarray, np.ndarray,
     An area is a share of the image, so that every image counts alike whatever its size; that of a
     region that no cell was mostly cut from is 0.
     """
+    each, areas = region_means(description)
+    return each @ description.foreground_features, each @ description.contrast, areas
+
+
+def region_means(description: ImageDescription) -> tuple[csr_matrix, np.ndarray]:
+    """Return the (R, C) matrix that averages values of cells over each region, and areas (R,)."""
     cells = np.arange(len(description.areas))
     members = csr_matrix((description.areas, (description.regions, cells)))
     areas = members.sum(axis=1).A1
-    each = diags(1 / np.where(areas > 0, areas, 1)) @ members
-    return each @ description.foreground_features, each @ description.contrast, areas / areas.sum()
+    return diags(1 / np.where(areas > 0, areas, 1)) @ members, areas / areas.sum()

@@ -22,7 +22,7 @@ from partdino.evaluation.methods.fitting import Variant
 from partdino.evaluation.scoring.tally import Maps
 from partdino.method import Method
 from partdino.options import SettledOptions
-from partdino.parts.fitting import learn_foreground
+from partdino.parts.fitting import find_foreground
 from partdino.parts.foreground import foreground_cells, pool_regions, select_foreground
 from partdino.runs.store import DescriptionStore
 
@@ -49,7 +49,7 @@ def fit_foregrounds(
 ) -> FittedForegrounds:
     """Learn what there is to be learnt of the descriptions of a collection."""
     method = options.numbers
-    model = learn_foreground(cache, keys, options)
+    model = find_foreground(cache, keys, options)
 
     def found(description: ImageDescription) -> np.ndarray:
         return foreground_cells(description, model, method)[description.cells]

@@ -1,0 +1,107 @@
+"""Cutting an object out of one photo, by what is known of it, its colours and edges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from skimage.segmentation import find_boundaries
+
+from partdino.describe.colours import mean_colours
+from partdino.describe.description import ImageDescription
+from partdino.describe.regions import region_adjacency
+from partdino.method import DEFAULT_METHOD
+from partdino.parts.object_cut import ObjectCut
+
+SIDE, CELL = 20, 4  # cells, pixels
+BLACK, GREEN = (20, 20, 20), (60, 160, 60)
+
+
+def described(colours: np.ndarray, animal: np.ndarray) -> ImageDescription:
+    """A square photo of uint8 (SIDE, SIDE, 3) coloured cells, with an edge around the animal."""
+    cells = np.arange(SIDE**2).reshape(SIDE, SIDE).repeat(CELL, 0).repeat(CELL, 1).astype(np.int32)
+    image = colours.repeat(CELL, 0).repeat(CELL, 1)
+    boundary = find_boundaries(animal.repeat(CELL, 0).repeat(CELL, 1)).astype(np.float32)
+    edges, border_length, strength = region_adjacency(cells, boundary)
+    return ImageDescription(
+        size=cells.shape,
+        cells=cells,
+        regions=np.arange(SIDE**2, dtype=np.int32),
+        areas=np.full(SIDE**2, CELL**2),
+        features=np.zeros((SIDE**2, 1), np.float16),
+        contrast=np.zeros(SIDE**2, np.float32),
+        edges=edges,
+        border_length=border_length,
+        strength=strength.astype(np.float16),
+        colours=mean_colours(image, cells),
+    )
+
+
+def scene() -> tuple[np.ndarray, np.ndarray]:
+    """A black animal on green: colours uint8 (SIDE, SIDE, 3), and bool (SIDE, SIDE)."""
+    animal = np.zeros((SIDE, SIDE), bool)
+    animal[5:15, 4:16] = True
+    colours = np.where(animal[..., None], BLACK, GREEN).astype(np.uint8)
+    noise = np.random.default_rng(0).integers(0, 15, colours.shape)
+    return (colours + noise).astype(np.uint8), animal
+
+
+def cut(description: ImageDescription, odds: np.ndarray) -> np.ndarray:
+    return (ObjectCut(description).membership(odds.ravel()) > 0.5).reshape(SIDE, SIDE)
+
+
+def test_what_the_collection_leaves_open_goes_by_its_colour():
+    colours, animal = scene()
+    odds = np.where(animal, 1.0, -1.0)
+    odds[5:15, 11:16] = -0.3  # a wing that the classifier takes for background
+    np.testing.assert_array_equal(cut(described(colours, animal), odds), animal)
+
+
+def test_what_the_collection_is_sure_of_stays_whatever_its_colour():
+    colours, animal = scene()
+    odds = np.where(animal, 5.0, -5.0)
+    odds[0:4, 0:20] = -5.0
+    colours[0:4] = BLACK  # a black wall
+    np.testing.assert_array_equal(cut(described(colours, animal), odds), animal)
+
+
+def test_without_colours_the_edges_tell():
+    _, animal = scene()
+    description = replace(described(scene()[0], animal), colours=None)
+    odds = np.where(animal, 1.0, -1.0)
+    odds[9:11, 14:16] = -0.2
+    np.testing.assert_array_equal(cut(description, odds), animal)
+
+
+def test_a_photo_of_one_colour_is_cut_by_what_is_known():
+    _, animal = scene()
+    grey = np.full((SIDE, SIDE, 3), 128, np.uint8)
+    found = cut(described(grey, animal), np.where(animal, 9.0, -9.0))
+    np.testing.assert_array_equal(found, animal)
+
+
+@pytest.mark.parametrize("odds", [-50.0, 50.0])
+def test_all_of_one_kind(odds):
+    member = ObjectCut(described(*scene())).membership(np.full(SIDE**2, odds))
+    assert ((member > 0.5) == (odds > 0)).all()
+    assert 0 <= member.min() <= member.max() <= 1
+
+
+def test_specks_and_holes_are_cleaned_away_and_large_ones_stay():
+    colours, animal = scene()
+    inside = animal.copy()
+    inside[8, 8] = False  # a hole
+    inside[1, 1] = True  # a speck
+    inside[10:13, 10:13] = False
+    inside[17:20, 17:20] = True  # another animal
+    expected = inside.copy()
+    expected[8, 8], expected[1, 1] = True, False
+    cleaned = ObjectCut(described(colours, animal)).clean(inside.ravel())
+    np.testing.assert_array_equal(cleaned.reshape(SIDE, SIDE), expected)
+
+
+def test_nothing_and_everything_are_clean():
+    one = ObjectCut(described(*scene()), replace(DEFAULT_METHOD, least_piece=0.9))
+    for value in (False, True):
+        assert (one.clean(np.full(SIDE**2, value)) == value).all()
