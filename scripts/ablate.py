@@ -51,7 +51,7 @@ class Row:
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
 
-_ROUNDS = {"foreground_rounds": 5}
+_ROUNDS = {"foreground_rounds": 3}
 _K_MEANS = {"codebook": 1, "codebook_per_part": 1, "codebook_runs": 10}
 ROWS = (
     Row("", "as it ships"),
@@ -69,11 +69,12 @@ ROWS = (
     Row("pooling", "reach x 4", {}, {"reach": 160.0}),
     Row("foreground", "all is object", {"foreground": "none"}),
     Row("foreground", "contrast and one classifier", {}, {"foreground_rounds": 0}),
-    Row("foreground", "2 rounds", {}, {"foreground_rounds": 2}),
-    Row("foreground", "5 rounds", {}, {"foreground_rounds": 5}),
-    Row("foreground", "5 rounds, classifier counts once", {}, _ROUNDS | {"appearance_weight": 1.0}),
-    Row("foreground", "5 rounds, blind to colours", {}, _ROUNDS | {"colour_width": 1e4}),
-    Row("foreground", "5 rounds, blind to edges", {}, _ROUNDS | {"cut_reach": 0.0}),
+    Row("foreground", "1 round", {}, {"foreground_rounds": 1}),
+    Row("foreground", "3 rounds", {}, {"foreground_rounds": 3}),
+    Row("foreground", "3 rounds, classifier counts once", {}, _ROUNDS | {"appearance_weight": 1.0}),
+    Row("foreground", "3 rounds, blind to colours", {}, _ROUNDS | {"colour_width": 1e4}),
+    Row("foreground", "3 rounds, first guess forgotten", {}, _ROUNDS | {"first_guess_weight": 0.0}),
+    Row("foreground", "3 rounds, blind to edges", {}, _ROUNDS | {"cut_reach": 0.0}),
     Row("clustering", "no centring", {}, {"centring": 0.0}),
     Row("clustering", "centring 50%", {}, {"centring": 0.5}),
     Row("clustering", "k-means, no cut", {}, _K_MEANS),

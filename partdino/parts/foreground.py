@@ -54,6 +54,11 @@ class ForegroundModel:
         """Return float64 (R,), the log-odds that (R, D) features are those of the object."""
         return features.astype(np.float64) @ self.weights.astype(np.float64) + self.bias
 
+    def mixed_with(self, other: ForegroundModel, share: float) -> ForegroundModel:
+        """Return a model whose log-odds are, by this share, those of another one."""
+        weights = (1 - share) * self.weights + share * other.weights
+        return ForegroundModel(weights, (1 - share) * self.bias + share * other.bias)
+
 
 def fit_foreground(
     features: np.ndarray,

@@ -64,7 +64,7 @@ def learn_foreground(
     choose
         Returns which of so many regions of an image to learn from.
     method
-        For `foreground_rounds`, and for what `first_guess` and `ObjectCut` take.
+        For `foreground_rounds`, `first_guess_weight`, and what `first_guess` and `ObjectCut` take.
 
     Returns
     -------
@@ -79,11 +79,14 @@ def learn_foreground(
     columns = sample.features, sample.contrast
     if method.foreground_rounds == 0:
         return fit_foreground(*columns, sample.areas, method)
-    model = first_guess(*columns, sample.border, sample.areas, method)
+    guess = model = first_guess(*columns, sample.border, sample.areas, method)
     for _ in range(method.foreground_rounds):
         pairs = zip(names, sample.chosen, strict=True)
         member = [_member(store, name, model, method)[chosen] for name, chosen in pairs]
-        model = learn_again(sample.features, np.concatenate(member), sample.areas, method)
+        learnt = learn_again(sample.features, np.concatenate(member), sample.areas, method)
+        if not np.isfinite(learnt.bias):
+            return learnt
+        model = learnt.mixed_with(guess, method.first_guess_weight)
     return model
 
 

@@ -13,7 +13,12 @@ from partdino.describe.description import ImageDescription
 from partdino.describe.regions import region_adjacency
 from partdino.describe.vectors import normalise
 from partdino.method import DEFAULT_METHOD, METHOD_OF_0_1, Method
-from partdino.parts.foreground import first_guess, foreground_cells, learn_again
+from partdino.parts.foreground import (
+    ForegroundModel,
+    first_guess,
+    foreground_cells,
+    learn_again,
+)
 from partdino.parts.foreground_learning import learn_foreground
 
 DIM, SIDE, CELL = 16, 16, 4
@@ -123,6 +128,14 @@ def test_the_first_guess_parts_the_collection_where_the_score_has_its_gap():
     for known in (border, None):
         guess = first_guess(features, contrast, known, np.ones(100))
         np.testing.assert_array_equal(guess.appearance(features) > 0, np.arange(100) < 30)
+
+
+def test_models_are_mixed_by_their_log_odds():
+    features = np.eye(3)
+    one, other = (ForegroundModel(np.arange(3, dtype=np.float32) * k, k) for k in (1.0, 5.0))
+    mixed = one.mixed_with(other, 0.25)
+    np.testing.assert_allclose(mixed.appearance(features), 2 * one.appearance(features))
+    np.testing.assert_array_equal(one.mixed_with(other, 0.0).weights, one.weights)
 
 
 def test_learning_again_goes_by_how_much_each_region_belongs():
