@@ -97,7 +97,7 @@ class Method:
     object_contrast: float = _number(1.0)
     background_contrast: float = _number(0.5)
     foreground_penalty: Positive = _number(600.0)
-    foreground_rounds: Annotated[int, Interval(ge=0)] = _number(0)
+    foreground_rounds: Annotated[int, Interval(ge=0)] = _number(3)
     first_guess_weight: Share = _number(0.2)
     appearance_weight: Positive = _number(3.0)
     colour_width: Positive = _number(10.0)

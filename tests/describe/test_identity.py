@@ -114,8 +114,8 @@ def test_a_corrected_mask_is_another_version(tmp_path):
     assert image_key("a/bird.jpg", "1 2", tmp_path) == keys[2]
 
 
-def test_version_0_1_had_every_number_and_what_is_the_default_now():
-    assert Method(**METHOD_OF_0_1) == DEFAULT_METHOD
+def test_version_0_1_had_every_number_and_found_the_foreground_without_rounds():
+    assert Method(**METHOD_OF_0_1).changed == {"foreground_rounds": 0}
     assert list(METHOD_OF_0_1) == list(DEFAULT_METHOD.values)
 
 
