@@ -73,6 +73,8 @@ class ImageDescription:
             "strength": self.edges.shape[:1],
             "inside": (count,),
             "sideless": self.features.shape,
+            "colours": (count, 3),
+            "border": (count,),
         }
         for name, shape in expected.items():
             array = getattr(self, name)
@@ -80,7 +82,8 @@ class ImageDescription:
                 raise ValueError(f"{name} of shape {array.shape}")
         if self.features.ndim != 2 or 0 in self.features.shape or min(self.size) < 1:
             raise ValueError("no cells")
-        for name in ("features", "contrast", "strength", "patches", "sideless"):
+        numbers = ("features", "contrast", "strength", "patches", "sideless", "colours", "border")
+        for name in numbers:
             array = getattr(self, name)
             if array is not None and not np.isfinite(array).all():
                 raise ValueError(f"{name} that are no numbers")

@@ -51,7 +51,7 @@ COLUMNS = {
     "colours": Column("float16"),
     "border": Column("float16"),
 }
-_OPTIONAL = ("inside", "patches", "sideless")
+_OPTIONAL = ("inside", "patches", "sideless", "colours", "border")
 
 
 def to_arrays(description: ImageDescription) -> dict[str, np.ndarray]:
