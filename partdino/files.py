@@ -174,7 +174,8 @@ def remove(path: Path) -> None:
 
 def recover_folder(path: Path) -> None:
     """Put a folder back that `whole_folder` was replacing when it was killed."""
-    old = _aside(Path(os.path.abspath(path)))
+    path = Path(os.path.realpath(path))
+    old = _aside(path)
     if old.exists() and not path.exists():
         os.rename(old, path)
 
@@ -192,7 +193,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
     OutputError
         It cannot be written.
     """
-    path = Path(os.path.abspath(path))
+    path = Path(os.path.realpath(path))  # where a link leads, and not the link
     new, old = path.with_name(f".partdino-{path.name}"), _aside(path)
     for leftover in (new, old):  # of a run that was killed
         remove(leftover)
@@ -212,9 +213,15 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 
 def link(source: Path, target: Path) -> None:
-    """Put a file that never changes to a second place, without a copy where the disk allows."""
+    """Put a file that never changes to a second place, without a copy where the disk allows.
+
+    Raises `OSError`; `FileExistsError` where something is in the second place: a copy would write
+    through a link into what that is a link to.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.link(source, target)
+    except FileExistsError:
+        raise
     except OSError:  # another disk, or one without links
         shutil.copyfile(source, target)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -87,6 +87,16 @@ class OutputFolder:
         check_same(self.path, run["fingerprint"], fingerprint)
         return run
 
+    def refuse_as_inputs(self, photos: Iterable[Path | str]) -> None:
+        """Raise `OutputError` where a photo is a result in this folder: it would be replaced."""
+        ours = set(_listed(self.path.absolute()))
+        for photo in photos:
+            if photo in ours:
+                raise OutputError(
+                    f"{photo} is a result in {self.path}, which this run would replace; copy it "
+                    "elsewhere, or choose another --out"
+                )
+
     def begin(self, fingerprint: dict[str, Any]) -> None:
         """Make room, and keep what an unfinished run has done if that is resumed.
 
@@ -104,10 +114,10 @@ class OutputFolder:
         if begun and self._existing is Existing.RESUME:
             check_same(self.path, begun, fingerprint)
         else:
-            if begun and not read_run(self.path):  # an unfinished run that wrote here
-                _remove_results(self.path)
+            # Those of an unfinished run may be inputs of this one, like those of a finished run.
+            older = bool(read_run(self.path)) or any(True for _ in _listed(self.path))
             remove(self._work)
-            if read_run(self.path):
+            if older or (self.path / MODEL_FILE).exists():
                 (self._work / _NEW).mkdir(parents=True)
         # Before anything else goes: whenever this is killed, the rest shows as an unfinished run.
         write_json(self._work / _FINGERPRINT, fingerprint)
@@ -128,8 +138,8 @@ class OutputFolder:
         try:
             yield
         except InputError:
-            if self.place != self.path:
-                remove(self._work)
+            if self.place != self.path:  # what is left of an unfinished run stays marked as such
+                remove(self._work if read_run(self.path) else self._work / _NEW)
             raise
 
     def finish(self, run: dict[str, Any]) -> None:
@@ -146,6 +156,7 @@ class OutputFolder:
         new, moving = self._work / _NEW, self._work / _MOVING
         try:
             if not moving.exists():
+                self._refuse_foreign(new)
                 _remove_results(self.path)
                 moving.touch()
             for file in _in_order(new):
@@ -158,6 +169,15 @@ class OutputFolder:
                 f"{new}, and --resume goes on"
             ) from error
         self._drop()
+
+    def _refuse_foreign(self, new: Path) -> None:
+        """Raise `OutputError` where a new result would take the place of what is no result."""
+        for path in foreign_files(self.path):
+            if (new / path.relative_to(self.path)).exists():
+                raise OutputError(
+                    f"{path} is none of the results that are replaced; move it away, and --resume "
+                    "goes on"
+                )
 
     def _drop(self) -> None:
         # In one step: half a work folder would pass for an unfinished run.

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from partdino.describe.photos import Photo
 from partdino.engine.pool import Pool
-from partdino.errors import OutputError
+from partdino.errors import ModelError, OutputError
+from partdino.files import file_sha256
 from partdino.parts.model import PartModel
-from partdino.runs.folder import OutputFolder
+from partdino.runs.folder import MODEL_FILE, OutputFolder
 from partdino.runs.reporting import Reporter, RunLog
-from partdino.runs.result_log import RESULTS_FILE, read_results
+from partdino.runs.result_log import RESULTS_FILE, read_head, read_results
 from partdino.runs.run_record import run_document, write_run_tables
 from partdino.runs.shard import Shard
 from partdino.runs.steps.label import label, renew
@@ -34,9 +36,15 @@ class LabelRun:
     shard
         Which share of the images is labelled.
     model_file
-        The file that the model was read from, if any.
+        The file that the model was read from, if any. Its content is kept from here on: the file
+        may be replaced while the run goes on, or lie in what the run replaces.
     log
         Where failures are booked.
+
+    Raises
+    ------
+    ModelError
+        The model file is another one than `same` tells.
 
     Attributes
     ----------
@@ -55,6 +63,7 @@ class LabelRun:
         self._folder, self._same, self._shard = folder, same, shard
         self._model_file, self._log = model_file, log
         self._images: Sequence[Any] = ()
+        self._model = None if model_file is None else _content(model_file, same["model_sha256"])
         self.done = folder.finished(same)
 
     def begin(self, images: Sequence[Any]) -> list[Any]:
@@ -76,6 +85,7 @@ class LabelRun:
             return list(images)
         stale = _stale_images(self._folder, images, self._log.reporter)
         if stale:
+            _check_model(self._folder.path)
             self._folder.begin_to_renew(self._same)
         return stale
 
@@ -92,8 +102,8 @@ class LabelRun:
             Worker processes, or None.
         """
         if self.done is None:
-            place, file = self._folder.place, self._model_file
-            label(store, self._shard, model, file, place, pool, self._log)
+            place = self._folder.place
+            label(store, self._shard, model, self._model, place, pool, self._log)
         else:
             renew(self._folder, store, self._images, self._shard, model, pool, self._log)
 
@@ -106,6 +116,26 @@ class LabelRun:
         )
         self._folder.finish(run)
         return run
+
+
+def _content(model_file: Path, sha256: str) -> bytes:
+    try:
+        content = model_file.read_bytes()
+    except OSError as error:
+        raise ModelError(f"cannot read {model_file}: {error.strerror}") from error
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise ModelError(f"{model_file} has just been replaced; run this again")
+    return content
+
+
+def _check_model(folder: Path) -> None:
+    """Raise `OutputError` where the model in an output folder is not that of its results."""
+    head = read_head(folder / RESULTS_FILE)
+    if file_sha256(folder / MODEL_FILE) != head["model_sha256"]:
+        raise OutputError(
+            f"{folder / MODEL_FILE} is not the model that the images there were labelled with; put "
+            "that back, or pass --overwrite to begin anew"
+        )
 
 
 def _stale_images(

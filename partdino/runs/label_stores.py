@@ -64,11 +64,13 @@ def label_stores(
     log = RunLog(reporter)
     store = open_stores(stores)
     masks = store.header.options["masks"]
+    # Hashed first: `LabelRun` sees it if the file is replaced before it is loaded.
+    model_sha256 = file_sha256(model_file) if model_file.is_file() else None
     model = load_model(model_file)
     model.asked({"masks": masks} if masks else {}, str(model_file))
     _check_model(model_file, model, store)
     header = store.header
-    same = fingerprint(header.identity, model.options, file_sha256(model_file), str(shard))
+    same = fingerprint(header.identity, model.options, model_sha256, str(shard))
     with lock_folder(out):
         run = LabelRun(OutputFolder(out, existing), same, shard, model_file, log)
         images = run.begin(shard.share(store.images))

@@ -70,16 +70,18 @@ def segment(
         Nothing could be done at all. Single images that fail are booked in `failures.csv`.
     """
     log = RunLog(reporter)
+    # Hashed first: `LabelRun` sees it if the file is replaced before it is loaded.
+    model_sha256 = file_sha256(model_file) if model_file and model_file.is_file() else None
     asked, model = _options_and_model(given, model_file)
     with lock_folder(out):
         folder = OutputFolder(out, existing)
         photos, unread = find_photos(inputs, out, asked.masks)
         log.note_unread(unread)
+        folder.refuse_as_inputs(photo.path for photo in photos)
         backbone, options, notes = settle(asked, reporter.say, reporter.warn)
         if model is not None:
             model.check_backbone(backbone)
         identity = Header.of(photos, options, backbone, notes, WHOLE).identity
-        model_sha256 = None if model_file is None else file_sha256(model_file)
         same = fingerprint(identity, asked, model_sha256, str(WHOLE))
         run = LabelRun(folder, same, WHOLE, model_file, log)
         photos = run.begin(photos)

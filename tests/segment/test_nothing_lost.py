@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from segment_runs import failures, label_bytes
+from segment_runs import failures, label_bytes, unfinish
 
 from partdino.runs.steps import describe as describe_step
 
@@ -103,7 +103,7 @@ def test_a_hopeless_run_replaces_nothing(segment, out, tmp_path, content):
     assert snapshot(out) == before and not (out / ".partdino").exists()
     Image.fromarray(np.full((64, 64, 3), 90, np.uint8)).save(tmp_path / "bad" / "a.jpg")
     result = segment(tmp_path / "bad", out, "--overwrite", foreground="auto")
-    assert result.code == 2 and "no foreground" in result.stderr
+    assert result.code == 2 and "every photo is a single region" in result.stderr
     assert snapshot(out) == before and not (out / ".partdino").exists()
 
 
@@ -188,3 +188,77 @@ def test_a_finished_run_of_version_0_1_is_left_alone(segment, photos, tmp_path):
     result = segment(photos, out, "--resume")
     assert result.code == 0 and "cannot be told" in result.stderr
     assert "nothing is left to do" in result.stderr
+
+
+def test_what_an_unfinished_run_left_may_be_read_and_is_not_lost(segment, photo_folder, out):
+    unfinish(out)
+    before = snapshot(out)
+    model = out / "parts.safetensors"
+    bad = {"masks": out / "nowhere", "foreground": "masks"}
+    assert segment(photo_folder, out, "--overwrite", **bad).code == 2
+    assert snapshot(out) == before
+    assert segment(photo_folder, out, "--overwrite", "--model", model).code == 0
+    assert label_bytes(out) == {
+        name.removeprefix("labels/").removesuffix(".png"): content
+        for name, content in before.items()
+        if name.startswith("labels/")
+    }
+    unfinish(out)
+    masks = {"masks": out / "labels", "foreground": "masks"}
+    assert segment(photo_folder, out, "--overwrite", **masks).code == 0
+    assert len(label_bytes(out)) == 8
+
+
+def test_a_file_that_is_no_result_is_not_replaced_by_one(segment, photos, photo_folder, out):
+    mine = out / "labels" / "0.jpg.png"
+    mine.write_text("mine")
+    before = snapshot(out)
+    result = segment(photos, out, "--overwrite")
+    assert result.code == 2 and f"{mine} is none of the results" in result.stderr
+    assert snapshot(out) == before
+    mine.rename(out / "mine.txt")
+    assert segment(photos, out, "--resume").code == 0
+    assert (out / "mine.txt").read_text() == "mine" and len(label_bytes(out)) == 2
+
+
+def test_results_are_no_photos_of_a_run_that_replaces_them(segment, out):
+    before = snapshot(out)
+    result = segment(out / "overlays", out, "--overwrite")
+    assert result.code == 2 and "is a result in" in result.stderr
+    assert snapshot(out) == before
+
+
+def test_a_model_replaced_meanwhile_is_not_taken(segment, photos, out, tmp_path, monkeypatch):
+    model = tmp_path / "model.safetensors"
+    shutil.copy(out / "parts.safetensors", model)
+    right = model.read_bytes()
+    real = describe_step.describe_images
+
+    def replaced(*args, **kwargs):
+        model.write_bytes(b"another")
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(describe_step, "describe_images", replaced)
+    assert segment(photos, tmp_path / "new", "--model", model).code == 0
+    assert (tmp_path / "new" / "parts.safetensors").read_bytes() == right
+
+
+def test_resume_does_not_mix_two_models(segment, photos, photo_folder, out, tmp_path):
+    first = tmp_path / "first"
+    assert segment(photos, first).code == 0
+    shutil.copy(out / "parts.safetensors", first)
+    shutil.copy(photo_folder / "animal_0003.jpg", photos / "0.jpg")
+    before = snapshot(first)
+    result = segment(photos, first, "--resume")
+    assert result.code == 2 and "is not the model that the images there" in result.stderr
+    assert snapshot(first) == before and not (first / ".partdino").exists()
+
+
+def test_a_name_that_is_a_folder_of_others_stays_the_failing_one(segment, photo_folder, tmp_path):
+    photos, out = tmp_path / "in", tmp_path / "out"
+    (photos / "x.jpg.png").mkdir(parents=True)
+    for index, name in enumerate(("a.jpg", "x.jpg", "x.jpg.png/y.jpg")):
+        shutil.copy(photo_folder / f"animal_{index:04d}.jpg", photos / name)
+    for more in ((), ("--resume",), ("--resume",)):
+        assert segment(photos, out, *more).code == 1
+        assert list(failures(out)) == ["x.jpg.png/y.jpg"] and not (out / ".partdino").exists()

@@ -9,8 +9,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from segment_runs import SMALL, content, failures, files, flags, forked, kill
 
+from partdino.errors import StoreError
+from partdino.files import file_sha256
 from partdino.runs.store import open_stores
 
 TIMES = ("seconds", "seconds_total")
@@ -190,3 +193,56 @@ def test_resuming_what_is_finished_changes_nothing(features, store, tmp_path):
     out = shutil.copytree(store, tmp_path / "store")
     assert features(out, "--resume").code == 0
     assert content(out) == content(store)
+
+
+def test_merging_takes_results_alone_and_changes_no_shard(partdino, label, shards, tmp_path):
+    outs = [tmp_path / "one", tmp_path / "two"]
+    for number, out in enumerate(outs, 1):
+        assert label(out, *shards, more=("--shard", f"{number}/2")).code == 0
+        (out / "labels" / "notes.txt").write_text(f"of shard {number}")
+    (tmp_path / "real").mkdir()
+    (tmp_path / "whole").symlink_to("real")
+    assert partdino("merge", tmp_path / "whole", *outs).code == 0
+    for number, out in enumerate(outs, 1):
+        assert (out / "labels" / "notes.txt").read_text() == f"of shard {number}"
+    assert not (tmp_path / "whole" / "labels" / "notes.txt").exists()
+    assert (tmp_path / "whole").is_symlink() and (tmp_path / "real" / "run.json").exists()
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".partdino")]
+
+
+def test_a_store_replaced_while_it_is_read_ends_the_run(store, tmp_path):
+    copy = tmp_path / "store"
+    shutil.copytree(store, copy)
+    opened = open_stores([copy])
+    opened.read(opened.keys[0])
+    block = opened.images[0].block
+    content = bytearray(block.read_bytes())
+    content[-1] ^= 1
+    block.unlink()
+    block.write_bytes(content)
+    index = json.loads(block.with_suffix(".json").read_text())
+    index["sha256"] = file_sha256(block)  # as of a new store that is whole
+    block.with_suffix(".json").write_text(json.dumps(index))
+    with pytest.raises(StoreError, match="replaced meanwhile"):
+        opened.read(opened.keys[0])
+
+
+def test_fit_replaces_models_alone(fit, store, tmp_path):
+    copy = tmp_path / "store"
+    shutil.copytree(store, copy)
+    before = content(copy)
+    result = fit(copy / "store.json", copy, more=("--overwrite",))
+    assert result.code == 2 and "is no model, so it is not replaced" in result.stderr
+    assert content(copy) == before
+
+
+def test_a_photo_of_another_size_is_not_drawn_under_old_labels(
+    features, label, photo_folder, tmp_path
+):
+    photos = tmp_path / "photos"
+    shutil.copytree(photo_folder, photos)
+    assert features(tmp_path / "store", photos=photos).code == 0
+    Image.new("RGB", (31, 20)).save(photos / "animal_0000.jpg")
+    result = label(tmp_path / "out", tmp_path / "store")
+    assert result.code == 0 and "1 photos cannot be read any more" in result.stderr
+    assert not (tmp_path / "out" / "overlays" / "animal_0000.jpg.jpg").exists()

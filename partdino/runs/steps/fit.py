@@ -23,7 +23,7 @@ from partdino.options import (
 )
 from partdino.parts.fitting import fit_model
 from partdino.parts.model import PartModel
-from partdino.parts.model_file import save_model
+from partdino.parts.model_file import is_model, save_model
 from partdino.runs.reporting import Reporter, RunLog
 from partdino.runs.store import FeatureStore, Header, open_stores
 from partdino.runs.writers import curve_files, write_parts_curve
@@ -66,6 +66,8 @@ def make_model(
             raise OutputError(f"{file} is a folder; name a file, as in {file}/parts.safetensors")
         if file.exists() and not overwrite:
             raise OutputError(f"{file} exists; pass --overwrite to replace it, or another --out")
+    if out.exists() and not is_model(out):
+        raise OutputError(f"{out} is no model, so it is not replaced; choose another --out")
     check_writable(out.parent)
     if options.device != "cpu":
         from partdino.describe.devices import usable_device

@@ -24,7 +24,6 @@ from partdino.runs.result_log import RESULTS_FILE, Recorded, ResultLog, read_res
 from partdino.runs.shard import Shard
 from partdino.runs.steps.recall import read_photo, recall_results
 from partdino.runs.store import FeatureStore, StoredImage
-from partdino.runs.store.blocks import verify
 from partdino.runs.writers import OutputWriters
 
 
@@ -32,7 +31,7 @@ def label(
     store: FeatureStore,
     shard: Shard,
     model: PartModel,
-    model_file: Path | None,
+    content: bytes | None,
     out: Path,
     pool: Pool | None,
     log: RunLog,
@@ -43,8 +42,9 @@ def label(
     ----------
     store, shard
         The images, and which share of them.
-    model, model_file
-        Fitted with the options and weights of the store; the file that it was read from, if any.
+    model, content
+        Fitted with the options and weights of the store; that of the file that it was read from,
+        if any.
     out
         Where the results go.
     pool
@@ -52,10 +52,10 @@ def label(
     log
         Where failures are booked.
     """
-    if model_file is None:
+    if content is None:
         save_model(model, out / MODEL_FILE)
     else:  # to the byte: its hash is what resuming compares
-        write_bytes(out / MODEL_FILE, model_file.read_bytes())
+        write_bytes(out / MODEL_FILE, content)
     images = shard.share(store.images)
     results = ResultLog(out, results_head(store.versions, out / MODEL_FILE, shard))
     if not results.is_begun():
@@ -100,15 +100,16 @@ def renew(
     old, place = folder.path, folder.place
     write_bytes(place / MODEL_FILE, (old / MODEL_FILE).read_bytes())
     writers = OutputWriters(place, store.header.notes)
-    renewed = {}
+    renewed: dict[str, Recorded] = {}
+    again = {image.name for image in store.images}
+    for result in read_results(old / RESULTS_FILE):  # first: what is new takes no name of theirs
+        if result.name not in again:
+            link_image(result.name, old, place)
     with log.progress("labels", len(store.images)) as advance:
         for image, outcome in _labelled(store.images, model, pool):
             renewed[image.name] = _write(image, outcome, writers.keep, RunLog(log.reporter))
             advance(outcome.seconds)
     recorded = [renewed.get(r.name, r) for r in read_results(old / RESULTS_FILE)]
-    for result in recorded:
-        if result.name not in renewed:
-            link_image(result.name, old, place)
     failures = {image.name: image.failure for image in store.images}
     versions = [(image.key, failures.get(image.name)) for image in images]
     results = ResultLog(place, results_head(versions, place / MODEL_FILE, shard))
@@ -131,12 +132,13 @@ def _labelled(
 def _verified(images: Sequence[StoredImage]) -> Iterator[StoredImage]:
     """Yield images, their blocks checked: a damaged block ends the run, not the image alone."""
     for image in images:
-        verify(image.block)
+        image.verify()
         yield image
 
 
 def _label(image: StoredImage, model: PartModel) -> tuple[PartSegmentation, np.ndarray | None]:
-    return label_image(image.name, image.read(), model), read_photo(image.photo)
+    result = label_image(image.name, image.read(), model)
+    return result, read_photo(image.photo, result.label_map.shape)
 
 
 def _write(

@@ -16,9 +16,9 @@ from partdino.output_marks import RUN_FILE
 from partdino.runs.folder import (
     CONFIG_FILE,
     MODEL_FILE,
-    PER_IMAGE,
     foreign_files,
     is_unfinished,
+    link_image,
     read_run,
 )
 from partdino.runs.lock import lock_folder
@@ -132,9 +132,8 @@ def _merge_outputs(out: Path, folders: Sequence[Path], pool: Pool | None, log: R
     with whole_folder(out) as new:
         merge_results(new / RESULTS_FILE, [folder / RESULTS_FILE for folder in folders])
         for folder in folders:
-            for kind in PER_IMAGE:
-                for file in (path for path in (folder / kind).rglob("*") if path.is_file()):
-                    link(file, new / file.relative_to(folder))
+            for result in read_results(folder / RESULTS_FILE):
+                link_image(result.name, folder, new)
         for name in (MODEL_FILE, CONFIG_FILE):
             link(folders[0] / name, new / name)
         writers = OutputWriters(new, read_run(folders[0])["notes"])

@@ -50,19 +50,29 @@ def recall_results(
         if outcome.failure != recorded.failure:
             raise OutputError(f"{out / 'labels'}: {outcome.failure}; label with --overwrite")
         if log.note(outcome):
-            writers.recall(outcome.result, partial(read_photo, recorded.photo))
+            size = outcome.result.label_map.shape
+            writers.recall(outcome.result, partial(read_photo, recorded.photo, size))
             log.note_odd(*recorded.odd)
 
 
-def read_photo(path: Path | str) -> np.ndarray | None:
+def read_photo(path: Path | str, size: tuple[int, ...]) -> np.ndarray | None:
     """Return the pixels of a photo as overlays and contact sheets need them.
+
+    Parameters
+    ----------
+    path
+        A path or URL.
+    size
+        (H, W) of the photo when it was described.
 
     Returns
     -------
     (H, W, 3) uint8 array or None
-        None where the photo cannot be read (any more): its parts are known without it.
+        None where the photo cannot be read (any more), or is one of another size now: its parts
+        are known without it.
     """
     try:
-        return read_image(path, max_pixels=_PHOTO_PIXELS).pixels
+        loaded = read_image(path, max_pixels=_PHOTO_PIXELS)
     except InputError:
         return None
+    return loaded.pixels if loaded.size == size else None

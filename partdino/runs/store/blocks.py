@@ -35,6 +35,8 @@ class StoredImage:
         The safetensors file that holds the description.
     position
         Its number in that file.
+    digest
+        The sha256 of that file, as it was when the store was opened.
     """
 
     name: str
@@ -43,6 +45,11 @@ class StoredImage:
     failure: str | None
     block: Path
     position: int
+    digest: str
+
+    def verify(self) -> None:
+        """Raise `StoreError` where the block is damaged, or another one than when it was opened."""
+        verify(self.block, self.digest)
 
     def read(self, pixels: bool = True) -> ImageDescription:
         """Return the description, or that without what only labelling needs.
@@ -131,10 +138,11 @@ def read_index(path: Path) -> list[StoredImage]:
         raise _damaged(path, error.strerror) from error
     if size != index["bytes"]:
         raise _damaged(path, f"it has {size} bytes instead of {index['bytes']}")
-    return [_stored(image, path, position) for position, image in enumerate(index["images"])]
+    digest = index["sha256"]
+    return [_stored(image, path, place, digest) for place, image in enumerate(index["images"])]
 
 
-def _stored(image: Any, block: Path, position: int) -> StoredImage:
+def _stored(image: Any, block: Path, position: int, digest: str) -> StoredImage:
     try:
         name, key, photo = (image[field] for field in ("name", "key", "photo"))
         failure = image.get("failure")
@@ -143,24 +151,34 @@ def _stored(image: Any, block: Path, position: int) -> StoredImage:
             raise ValueError
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _damaged(index_path(block), f"image {position} is none that could be") from error
-    return StoredImage(name, key, as_location(photo), failure, block, position)
+    return StoredImage(name, key, as_location(photo), failure, block, position, digest)
+
+
+def verify(path: Path, digest: str) -> None:
+    """Check that a block is what was written; raises `StoreError`.
+
+    Hashed once a process, and again where the file is another one: a store may be replaced while
+    it is read.
+    """
+    try:
+        status = path.stat()
+        found = _sha256(path, status.st_ino, status.st_size, status.st_mtime_ns)
+    except OSError as error:
+        raise _damaged(path, error.strerror) from error
+    if found != digest:
+        raise _damaged(path, "its sha256 is not what was written, or it was replaced meanwhile")
 
 
 @lru_cache(maxsize=4096)
-def verify(path: Path) -> None:
-    """Check that a block is what was written, once a process; raises `StoreError`."""
-    try:
-        digest = file_sha256(path)
-    except OSError as error:
-        raise _damaged(path, error.strerror) from error
-    if digest != _index(path)["sha256"]:
-        raise _damaged(path, "its sha256 is not what was written")
+def _sha256(path: Path, inode: int, size: int, mtime_ns: int) -> str:
+    return file_sha256(path)
 
 
 def _index(path: Path) -> dict[str, Any]:
     try:
         index = json.loads(index_path(path).read_bytes())
-        if not isinstance(index["images"], list) or not isinstance(index["bytes"], int):
+        kinds = (("images", list), ("bytes", int), ("sha256", str))
+        if not all(isinstance(index[key], kind) for key, kind in kinds):
             raise ValueError
         return {key: index[key] for key in ("sha256", "bytes", "images")}
     except OSError as error:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from partdino.files import link, whole_folder
-from partdino.runs.store.blocks import index_path, verify
+from partdino.runs.store.blocks import index_path
 from partdino.runs.store.reading import FeatureStore, open_stores
 
 
@@ -33,10 +33,10 @@ def merge_stores(out: Path, folders: Sequence[Path]) -> FeatureStore:
         The folder cannot be written.
     """
     store = open_stores(folders)
-    blocks = dict.fromkeys(image.block for image in store.images)
+    blocks = {image.block: image for image in store.images}
     with whole_folder(out) as new:
-        for block in blocks:
-            verify(block)
+        for block, image in blocks.items():
+            image.verify()
             for file in (block, index_path(block)):
                 link(file, new / "blocks" / file.name)
         store.write_failures(new)

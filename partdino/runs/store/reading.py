@@ -9,7 +9,7 @@ from pathlib import Path
 from partdino.describe.description import ImageDescription
 from partdino.errors import StoreError
 from partdino.runs.shard import check_complete
-from partdino.runs.store.blocks import StoredImage, block_path, index_path, read_index, verify
+from partdino.runs.store.blocks import StoredImage, block_path, index_path, read_index
 from partdino.runs.store.header import Header
 from partdino.runs.writers.failures import write_failures
 
@@ -53,7 +53,7 @@ class FeatureStore:
     def read(self, key: str, pixels: bool = True) -> ImageDescription:
         """Return a description; raises `StoreError` if its block is damaged."""
         image = self._by_key[key]
-        verify(image.block)
+        image.verify()
         description = image.read(pixels)
         self._dim = self._dim or description.features.shape[1]
         if description.features.shape[1] != self._dim:
