@@ -23,6 +23,7 @@ from partdino.cli import (
     fit,
     info,
     label,
+    measure,
     merge,
     report,
     review,
@@ -50,6 +51,7 @@ app.command("segment")(segment.segment)
 app.command("features")(features.features)
 app.command("fit")(fit.fit)
 app.command("label")(label.label)
+app.command("measure")(measure.measure)
 app.command("merge")(merge.merge)
 app.command("review")(review.review)
 app.command("report")(report.report)

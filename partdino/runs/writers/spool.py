@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -42,6 +42,12 @@ class Spool:
             self._file.write(text.encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise self._cannot_write(error) from error
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines written so far, from the first one; nothing is written meanwhile."""
+        self._file.seek(0)
+        for line in self._file:
+            yield line.decode("utf-8")
 
     def move_to(self, stream: IO[bytes]) -> None:
         """Copy everything written so far to a stream and let go of it."""

@@ -1,0 +1,49 @@
+"""``partdino measure``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from partdino.cli.console import Reporter, print_json
+from partdino.cli.parameters import Workers, or_auto
+
+
+def measure(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The --out of partdino segment.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder to write to. Default: DIR.")
+    ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(help="Such as 12.5px/mm, or a CSV of file names and px_per_mm: adds mm."),
+    ] = None,
+    metadata: Annotated[
+        Path | None, typer.Option(help="CSV whose columns are joined by the file's name.")
+    ] = None,
+    excel: Annotated[bool, typer.Option("--excel", help="Write a workbook (.xlsx), too.")] = False,
+    workers: Workers = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace older measurements.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print counts and files.")] = False,
+) -> None:
+    """Measure size, shape and colour of every part: measurements.csv and photos.csv.
+
+    Exit code: 0 all photos measured, 1 some failed, 2 nothing done.
+    """
+    from partdino.runs.measures.run import measure as run_measure
+
+    reporter = Reporter(quiet)
+    place, processes = out or folder, or_auto(workers)
+    done = run_measure(folder, place, reporter, scale, metadata, excel, overwrite, processes)
+    counts = done["counts"]
+    reporter.say(f"{counts['images']} photos, {counts['odd']} look odd; see {done['files'][1]}")
+    if as_json:
+        print_json(done)
+    if counts["failed"]:
+        reporter.warn(f"{counts['failed']} photos could not be measured; see {done['files'][1]}")
+        raise typer.Exit(1)

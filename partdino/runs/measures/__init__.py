@@ -1,0 +1,1 @@
+"""`partdino measure`: the parts of a finished run as tables and a figure."""

@@ -1,0 +1,143 @@
+"""From a finished output folder to the tables of its measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from partdino.engine.outcomes import Outcome, run_stage
+from partdino.engine.pools import worker_pool
+from partdino.errors import InputError, OutputError
+from partdino.files import write_csv
+from partdino.runs.folder import MEASURE_FILES, is_unfinished, read_run
+from partdino.runs.lock import lock_folder
+from partdino.runs.measures.excel import check_excel, write_excel
+from partdino.runs.measures.odd import OddPhotos
+from partdino.runs.measures.photo import PhotoMeasures, measure_photo
+from partdino.runs.measures.scales import Scales
+from partdino.runs.measures.tables import Tables
+from partdino.runs.measures.user_table import join, read_user_table
+from partdino.runs.reporting import Reporter, RunLog
+from partdino.runs.result_log import RESULTS_FILE, read_results
+from partdino.runs.writers.spool import Spool
+
+_MODULES = ("partdino.runs.measures.photo",)
+
+
+def measure(
+    folder: Path,
+    out: Path,
+    reporter: Reporter,
+    scale: str | None = None,
+    metadata: Path | None = None,
+    excel: bool = False,
+    overwrite: bool = False,
+    workers: int | Literal["auto"] = "auto",
+) -> dict[str, Any]:
+    """Measure the parts in all photos of a finished run.
+
+    Parameters
+    ----------
+    folder
+        The output folder of the run.
+    out
+        Where the tables go; may be `folder`.
+    reporter
+        Where to say what happens.
+    scale, metadata
+        As of `Scales` and `read_user_table`, or None.
+    excel
+        Whether a workbook is written, too.
+    overwrite
+        Whether older measurements are replaced.
+    workers
+        Processes beside this one.
+
+    Returns
+    -------
+    dict
+        How many photos were measured, have failed and look odd, and the files.
+
+    Raises
+    ------
+    PartDinoError
+        Nothing could be measured. Single photos that fail are named in `photos.csv`.
+    """
+    if excel:
+        check_excel()
+    if is_unfinished(folder) or not (folder / RESULTS_FILE).is_file() or not read_run(folder):
+        raise InputError(f"{folder} holds no finished run; pass the --out of partdino segment")
+    names = [recorded.name for recorded in read_results(folder / RESULTS_FILE)]
+    scales = Scales(scale, names) if scale else None
+    told = join(read_user_table(metadata), names) if metadata else None
+    for each in (scales, told):
+        if each and each.unmatched:
+            reporter.warn(each.unmatched)
+    with lock_folder(out):
+        if old := [name for name in MEASURE_FILES if (out / name).exists() and not overwrite]:
+            raise OutputError(f"{out / old[0]} exists; pass --overwrite or another --out")
+        spool, odd, log = Spool(out), OddPhotos(), RunLog(reporter)
+        parts = _measure_all(folder, len(names), spool, odd, log, workers)
+        odd.finish()
+        files = _write(out, Tables(parts, scales, told), spool, odd, excel)
+    strange = sum(bool(odd.of(photo)) for photo in _read(spool))
+    return {
+        "counts": {"images": len(names), "failed": len(log.failures), "odd": strange},
+        "without_photo": log.without_photo,
+        "files": files,
+    }
+
+
+def _measure_all(
+    folder: Path,
+    total: int,
+    spool: Spool,
+    odd: OddPhotos,
+    log: RunLog,
+    workers: int | Literal["auto"],
+) -> int:
+    """Measure all photos into the spool; return the number of parts, K."""
+    parts = 0
+    results = folder / RESULTS_FILE
+    given = (Outcome(r.name, r, r.failure) for r in read_results(results))
+    function = partial(measure_photo, out=folder.absolute())
+    with (
+        worker_pool(workers, modules=_MODULES) as pool,
+        log.reporter.progress("measurements", total) as advance,
+    ):
+        for recorded, outcome in zip(
+            read_results(results), run_stage("measure", function, given, pool), strict=True
+        ):
+            photo = outcome.value or PhotoMeasures(outcome.name, failure=outcome.failure)
+            if recorded.failure is None and log.note(outcome):
+                log.note_odd(photo.name, True, photo.photo_found)
+            parts = max(parts, len(photo.confidence))
+            odd.add(photo)
+            spool.write(photo.dump() + "\n")
+            advance(outcome.seconds)
+    if log.without_photo:
+        log.reporter.warn(
+            f"{len(log.without_photo)} photos cannot be read any more, so they have no colours: "
+            + ", ".join(log.without_photo[:3])
+        )
+    return parts
+
+
+def _write(out: Path, tables: Tables, spool: Spool, odd: OddPhotos, excel: bool) -> list[str]:
+    measurements, photos, _, workbook = (out / name for name in MEASURE_FILES)
+    write_csv(measurements, tables.measurements_header(), tables.measurements(_read(spool)))
+    write_csv(photos, tables.photos_header(), tables.photos(_read(spool), odd))
+    if not excel:
+        return [str(measurements), str(photos)]
+    sheets = {
+        "measurements": (tables.measurements_header(), tables.measurements(_read(spool))),
+        "photos": (tables.photos_header(), tables.photos(_read(spool), odd)),
+    }
+    write_excel(workbook, sheets)
+    return [str(measurements), str(photos), str(workbook)]
+
+
+def _read(spool: Spool) -> Iterator[PhotoMeasures]:
+    return map(PhotoMeasures.load, spool.lines())

@@ -1,0 +1,91 @@
+"""`partdino measure` on a finished run: tables, units, a user's table, photos that are odd."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from segment_runs import SMALL, flags, label_map, table
+
+from partdino.runs.measures.user_table import UserTable, join
+
+
+@pytest.fixture(scope="module")
+def finished(partdino, photo_folder, tmp_path_factory) -> Path:
+    """Eight photos, one turned by EXIF and one named like a formula, and their parts."""
+    root = tmp_path_factory.mktemp("measured")
+    shutil.copytree(photo_folder, root / "photos")
+    first, second, *_ = sorted((root / "photos").rglob("*.*"))
+    with Image.open(first) as image:
+        upright = image.convert("RGB").crop((0, 0, 160, 120))
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    upright.transpose(Image.Transpose.ROTATE_90).save(first, exif=exif)
+    second.rename(second.with_name(f"=1+1{second.suffix}"))
+    done = partdino("segment", root / "photos", "--out", root / "out", "-q", *flags(SMALL))
+    assert done.code == 0, done.stderr
+    return root
+
+
+def test_tables_agree_with_the_label_maps(partdino, finished, tmp_path):
+    done = partdino("measure", finished / "out", "-o", tmp_path, "--workers", 0)
+    assert done.code == 0, done.stderr
+    rows, photos = table(tmp_path / "measurements.csv"), table(tmp_path / "photos.csv")
+    assert len(photos) == 8 and {row["image"] for row in rows} <= {p["image"] for p in photos}
+    assert sum(photo["image"].startswith("'=1+1") for photo in photos) == 1
+    for row in rows:
+        name = row["image"].removeprefix("'")
+        labels = label_map(finished / "out", name)
+        inside = labels == int(row["part"])
+        with Image.open(finished / "photos" / name) as image:
+            turned = image.getexif().get(0x0112) == 6
+            pixels = np.asarray(image.convert("RGB"))
+        pixels = np.rot90(pixels, -1) if turned else pixels
+        assert int(row["area_px"]) == inside.sum()
+        assert float(row["red_mean"]) == pytest.approx(pixels[inside][:, 0].mean(), rel=1e-5)
+        assert float(row["share_of_object"]) == pytest.approx(
+            inside.sum() / (labels > 0).sum(), rel=1e-5
+        )
+
+
+def test_scale_metadata_and_workbook(partdino, finished, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    names = sorted(p.name for p in (finished / "photos").rglob("*.*"))
+    lines = ["file;species", *(f"{name};{i}" for i, name in enumerate(names[1:])), "no.jpg;x"]
+    (tmp_path / "species.csv").write_text("\n".join(lines), encoding="utf-8-sig")
+    options = ("--scale", "2px/mm", "--metadata", tmp_path / "species.csv", "--excel")
+    done = partdino("measure", finished / "out", "-o", tmp_path / "m", "--workers", 0, *options)
+    assert done.code == 0, done.stderr
+    assert done.stderr.count("warning") == 1
+    assert "no row for 1 of the photos" in done.stderr and "1 rows of" in done.stderr
+    for row in table(tmp_path / "m" / "measurements.csv"):
+        assert float(row["area_mm2"]) == pytest.approx(int(row["area_px"]) / 4)
+        assert float(row["axis_major_mm"]) == pytest.approx(float(row["axis_major_px"]) / 2, 1e-4)
+        name = row["image"].removeprefix("'")
+        assert row["species"] == (str(names.index(name) - 1) if name != names[0] else "")
+    book = openpyxl.load_workbook(tmp_path / "m" / "measurements.xlsx")
+    assert book["photos"].max_row == 9
+    assert all(cell.data_type != "f" for cell in book["photos"]["A"])
+
+
+def test_nothing_is_overwritten_unasked(partdino, finished, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(finished / "out", out)
+    assert partdino("measure", out, "--workers", 0).code == 0
+    again = partdino("measure", out, "--workers", 0)
+    assert again.code == 2 and "--overwrite" in again.stderr
+    assert partdino("measure", out, "--workers", 0, "--overwrite").code == 0
+    nothing = partdino("measure", tmp_path, "--workers", 0)
+    assert nothing.code == 2 and "holds no finished run" in nothing.stderr
+
+
+def test_short_names_match_where_they_are_of_one_photo():
+    rows = {"a": ("1",), "b.jpg": ("2",), "x/c.jpg": ("3",)}
+    joined = join(
+        UserTable(Path("t.csv"), ("v",), rows), ["a.png", "x/b.jpg", "y/b.jpg", "x/c.jpg"]
+    )
+    assert joined.rows == {"a.png": ("1",), "x/c.jpg": ("3",)}
+    assert "no row for 2 of the photos (x/b.jpg, y/b.jpg)" in joined.unmatched
