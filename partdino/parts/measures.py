@@ -33,7 +33,8 @@ class PartMeasures:
         The area as a share of all parts', and of the photo's, in (0, 1].
     perimeter_px
         Length of the outline, those of holes and the sides along the frame included, by Crofton's
-        formula in 4 directions: within 1% for rendered ellipses, 5% short for upright rectangles.
+        formula in 4 directions: within 1% for large ellipses; squares come out 5 to 8% short, a
+        disc of radius 5 3% long.
     equivalent_diameter_px
         Diameter of the disc of the same area.
     axis_major_px, axis_minor_px
@@ -165,7 +166,7 @@ def _orientation(angle: float) -> float:
 def _hull_pixels(mask: np.ndarray) -> int:
     """Count the pixels in the convex hull of a mask, as `skimage.morphology.convex_hull_image` has.
 
-    Row by row, from the sides of the hull: that takes a hundredth of the time.
+    Row by row, from the sides of the hull: drawing the hull takes most of the time otherwise.
     """
     rows = np.flatnonzero(mask.any(axis=1))
     first = mask[rows].argmax(axis=1)

@@ -126,7 +126,7 @@ def _measure_all(
 
 
 def _write(out: Path, tables: Tables, spool: Spool, odd: OddPhotos, excel: bool) -> list[str]:
-    measurements, photos, _, workbook = (out / name for name in MEASURE_FILES)
+    measurements, photos, workbook = (out / name for name in MEASURE_FILES)
     write_csv(measurements, tables.measurements_header(), tables.measurements(_read(spool)))
     write_csv(photos, tables.photos_header(), tables.photos(_read(spool), odd))
     if not excel:
