@@ -89,3 +89,22 @@ def test_short_names_match_where_they_are_of_one_photo():
     )
     assert joined.rows == {"a.png": ("1",), "x/c.jpg": ("3",)}
     assert "no row for 2 of the photos (x/b.jpg, y/b.jpg)" in joined.unmatched
+
+
+def test_workers_and_what_is_lost_change_no_other_row(partdino, finished, tmp_path):
+    run, photos = tmp_path / "run", tmp_path / "photos"
+    shutil.copytree(finished / "photos", photos)
+    (photos / "bad.jpg").write_text("no image")
+    assert partdino("segment", photos, "--out", run, "-q", *flags(SMALL)).code == 1
+    lost = sorted(path.name for path in photos.glob("animal*"))[-1]
+    (photos / lost).unlink()
+    for workers in (0, 2):
+        done = partdino("measure", run, "-o", tmp_path / f"{workers}", "--workers", workers)
+        assert done.code == 0, done.stderr
+    for name in ("measurements.csv", "photos.csv"):
+        assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+    rows = {row["image"]: row for row in table(tmp_path / "0" / "photos.csv")}
+    assert len(rows) == 9
+    assert "failed" in rows["bad.jpg"]["odd"] and "photo not found" in rows[lost]["odd"]
+    parts = [row for row in table(tmp_path / "0" / "measurements.csv") if row["image"] == lost]
+    assert parts and all(row["red_mean"] == "" and int(row["area_px"]) > 0 for row in parts)

@@ -110,7 +110,10 @@ def _measure_all(
         for recorded, outcome in zip(
             read_results(results), run_stage("measure", function, given, pool), strict=True
         ):
-            photo = outcome.value or PhotoMeasures(outcome.name, failure=outcome.failure)
+            if outcome.failure is None:
+                photo = outcome.result
+            else:
+                photo = PhotoMeasures(outcome.name, failure=outcome.failure)
             if recorded.failure is None and log.note(outcome):
                 log.note_odd(photo.name, True, photo.photo_found)
             parts = max(parts, len(photo.confidence))
