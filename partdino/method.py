@@ -14,8 +14,9 @@ from annotated_types import Interval
 
 # Not as text, as elsewhere: older pydantic would look for these names where `Options` is.
 Share = Annotated[float, Interval(ge=0, le=1)]
-NotNegative = Annotated[float, Interval(ge=0)]
-Positive = Annotated[float, Interval(gt=0)]
+# Bounded: beyond these, equations become singular and exponentials overflow.
+NotNegative = Annotated[float, Interval(ge=0, le=1e6)]
+Positive = Annotated[float, Interval(ge=1e-3, le=1e6)]
 Count = Annotated[int, Interval(ge=1)]
 
 
@@ -55,7 +56,7 @@ class Method:
         What the classifier's log-odds count against those of the photo's own colours, above 0.
     colour_width
         Colours that differ by this much in CIELAB are alike by 1 / sqrt(e); in lightness, two
-        thirds of it. Above 0.
+        thirds of it. In [1, 200].
     cut_reach
         How much a border without any boundary binds two cells when an object is cut out, as
         `reach`.
@@ -100,7 +101,7 @@ class Method:
     foreground_rounds: Annotated[int, Interval(ge=0)] = _number(3)
     first_guess_weight: Share = _number(0.2)
     appearance_weight: Positive = _number(3.0)
-    colour_width: Positive = _number(10.0)
+    colour_width: Annotated[float, Interval(ge=1, le=200)] = _number(10.0)
     cut_reach: NotNegative = _number(13.0)
     least_piece: Share = _number(0.02)
     least_object: Share = _number(0.002)

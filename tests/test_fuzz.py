@@ -194,3 +194,11 @@ def test_configurations_of_any_text(tmp_path, text):
     file = tmp_path / "config.yaml"
     file.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
     in_one_line(lambda: validate(read_config(file)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("reach", 1e18), ("strength", 1e-300), ("colour_width", 1e-9)]
+)
+def test_numbers_that_no_equation_bears_are_refused(name, value):
+    with pytest.raises(PartDinoError, match=name):
+        validate({"numbers": {name: value}})
