@@ -51,7 +51,6 @@ class Row:
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
 
-_ROUNDS = {"foreground_rounds": 3}
 _K_MEANS = {"codebook": 1, "codebook_per_part": 1, "codebook_runs": 10}
 ROWS = (
     Row("", "as it ships"),
@@ -64,17 +63,16 @@ ROWS = (
     Row("regions", "slic", {"regions": "slic", "boundaries": "hed"}),
     Row("cells", "whole regions, no cells", {}, {"lattice": 1, "reach": 0.0}),
     Row("pooling", "cells, not smoothed", {}, {"reach": 0.0}),
-    Row("pooling", "smoothed, blind to boundaries", {}, {"strength": 1e9}),
+    Row("pooling", "smoothed, blind to boundaries", {}, {"strength": 1e6}),
     Row("pooling", "reach / 4", {}, {"reach": 10.0}),
     Row("pooling", "reach x 4", {}, {"reach": 160.0}),
     Row("foreground", "all is object", {"foreground": "none"}),
     Row("foreground", "contrast and one classifier", {}, {"foreground_rounds": 0}),
     Row("foreground", "1 round", {}, {"foreground_rounds": 1}),
-    Row("foreground", "3 rounds", {}, {"foreground_rounds": 3}),
-    Row("foreground", "3 rounds, classifier counts once", {}, _ROUNDS | {"appearance_weight": 1.0}),
-    Row("foreground", "3 rounds, blind to colours", {}, _ROUNDS | {"colour_width": 1e4}),
-    Row("foreground", "3 rounds, first guess forgotten", {}, _ROUNDS | {"first_guess_weight": 0.0}),
-    Row("foreground", "3 rounds, blind to edges", {}, _ROUNDS | {"cut_reach": 0.0}),
+    Row("foreground", "classifier counts once", {}, {"appearance_weight": 1.0}),
+    Row("foreground", "nearly blind to colours", {}, {"colour_width": 200.0}),
+    Row("foreground", "first guess forgotten", {}, {"first_guess_weight": 0.0}),
+    Row("foreground", "blind to edges", {}, {"cut_reach": 0.0}),
     Row("clustering", "no centring", {}, {"centring": 0.0}),
     Row("clustering", "centring 50%", {}, {"centring": 0.5}),
     Row("clustering", "k-means, no cut", {}, _K_MEANS),
