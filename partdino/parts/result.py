@@ -67,6 +67,11 @@ class PartGeometry:
     centroid: tuple[float, float]
     box: tuple[int, int, int, int]
 
+    def mask(self, label_map: np.ndarray) -> np.ndarray:
+        """Return bool (height, width) of `box`, where the label map (H, W) has the part."""
+        x, y, width, height = self.box
+        return label_map[y : y + height, x : x + width] == self.part
+
 
 def part_geometry(label_map: np.ndarray, num_parts: int) -> list[PartGeometry]:
     """Measure every part of a label map in one pass and bounded memory.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
@@ -39,7 +40,7 @@ class Target:
     ids: ImageIds
     warn: Callable[[str], None]
 
-    @property
+    @cached_property
     def palette(self) -> np.ndarray:
         """The colours of label values, uint8 (256, 3) RGB; 0 is black."""
         colours = part_colours().copy()

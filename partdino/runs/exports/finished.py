@@ -176,12 +176,10 @@ class FinishedRun:
             raise InputError(
                 f"{folder} holds no finished run; name the --out folder of partdino segment"
             )
-        self.num_images, self.num_parts = 0, 0
-        for recorded in self:
-            self.num_images += 1
-            self.num_parts = len(recorded.confidence or [])
-        if not self.num_images:
+        first = next(iter(self), None)
+        if first is None:
             raise InputError(f"{folder} holds no labelled image; see failures.csv in it")
+        self.num_parts = len(first.confidence or [])
         model_sha256 = read_head(folder / RESULTS_FILE).get("model_sha256", "")
         self.review = read_review(folder, model_sha256, self.num_parts)
         self.num_images = sum(1 for _ in self)

@@ -19,8 +19,8 @@ class ImageIds:
 
     Attributes
     ----------
-    kept, new : int
-        How many images had a number, and how many got one.
+    new : int
+        How many images got a number that they did not have.
 
     Examples
     --------
@@ -32,7 +32,7 @@ class ImageIds:
     def __init__(self, known: Mapping[str, int] | None = None) -> None:
         self._known = dict(known or {})
         self._last = max(self._known.values(), default=0)
-        self.kept = self.new = 0
+        self.new = 0
 
     @classmethod
     def read(cls, path: Path) -> ImageIds:
@@ -54,7 +54,6 @@ class ImageIds:
     def of(self, name: str) -> int:
         """Return the number of the next image."""
         if name in self._known:
-            self.kept += 1
             return self._known[name]
         self.new += 1
         self._last += 1

@@ -1,4 +1,4 @@
-"""Label maps as pictures."""
+"""Label maps as pictures with a palette."""
 
 from __future__ import annotations
 
@@ -8,12 +8,6 @@ import numpy as np
 from PIL import Image
 
 from partdino.files import atomic_path
-
-
-def write_grey(path: Path, label_map: np.ndarray) -> None:
-    """Write a label map, uint8 (H, W), as a grey 8-bit PNG; raises `OutputError`."""
-    with atomic_path(path) as temporary:
-        Image.fromarray(label_map).save(temporary, "PNG")
 
 
 def write_indexed(path: Path, label_map: np.ndarray, palette: np.ndarray) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from partdino.parts.result import PartGeometry
+
 
 def outlines(mask: np.ndarray) -> list[tuple[np.ndarray, bool]]:
     """Trace all outlines of an area along the edges of its pixels.
@@ -95,23 +97,9 @@ def polygons(mask: np.ndarray) -> list[np.ndarray]:
     return found
 
 
-def part_polygons(
-    label_map: np.ndarray, number: int, box: tuple[int, int, int, int]
-) -> list[np.ndarray]:
-    """Return the polygons of a part; see `polygons`.
-
-    Parameters
-    ----------
-    label_map
-        uint8 (H, W).
-    number
-        Of the part.
-    box
-        Around it: (x, y, width, height), see `partdino.parts.result.PartGeometry`.
-    """
-    x, y, width, height = box
-    inside = label_map[y : y + height, x : x + width] == number
-    return _moved(polygons(inside), x, y)
+def part_polygons(label_map: np.ndarray, part: PartGeometry) -> list[np.ndarray]:
+    """Return the polygons of a part of a label map, uint8 (H, W); see `polygons`."""
+    return _moved(polygons(part.mask(label_map)), *part.box[:2])
 
 
 def _moved(rings: list[np.ndarray], x: int, y: int) -> list[np.ndarray]:

@@ -13,6 +13,7 @@ from partdino.parts.result import PartGeometry, part_geometry
 from partdino.runs.review.finished import FinishedRun
 from partdino.runs.writers.drawing import sample_nearest
 from partdino.runs.writers.example import draw_example
+from partdino.runs.writers.labels import label_png
 from partdino.runs.writers.sheet import fit
 
 THUMBNAIL = (240, 320)  # the largest height and width in a grid
@@ -22,7 +23,6 @@ EXAMPLE = 160  # side of an example of a part
 _MAX_PIXELS = 24_000_000
 _EXAMPLE_PIXELS = 2_000_000
 _QUALITY = {"thumbnail": 85, "whole": 92}
-_FAST = 1  # PNG: label maps are large flat areas
 
 
 def photo_jpeg(run: FinishedRun, index: int, whole: bool) -> bytes | None:
@@ -50,9 +50,7 @@ def labels_png(run: FinishedRun, index: int, whole: bool) -> bytes:
     label_map = run.label_map(index)
     size = _size(label_map.shape, whole)
     labels = label_map if size == label_map.shape else sample_nearest(label_map, size)
-    stream = io.BytesIO()
-    Image.fromarray(labels).save(stream, "PNG", compress_level=_FAST)
-    return stream.getvalue()
+    return label_png(labels)
 
 
 def example_jpeg(run: FinishedRun, index: int, members: Sequence[int], colour: str) -> bytes | None:

@@ -8,8 +8,9 @@ importer reads polygons only, whatever ``iscrowd`` says.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from pycocotools import mask as coco_mask
@@ -34,38 +35,70 @@ class CocoWriter:
 
     def __init__(self, out: Path) -> None:
         self._path = out / "coco.json"
-        self._images, self._annotations = JsonList(out), JsonList(out)
+        self._file = CocoLists(out)
         self._num_parts = 0
 
     def add(self, result: PartSegmentation) -> None:
         """Append one image and its masks; raises `OutputError`."""
         self._num_parts = result.num_parts
-        height, width = result.label_map.shape
-        image_id = self._images.length + 1
-        self._images.append(
-            {"id": image_id, "file_name": result.name, "width": width, "height": height}
-        )
-        columns = np.asfortranarray(result.label_map)  # the order in which COCO counts runs
-        for geometry in result.parts:
-            self._annotations.append(
-                {
-                    "id": self._annotations.length + 1,
-                    "image_id": image_id,
-                    **rle_annotation(columns, geometry),
-                    "score": round(float(result.confidence[geometry.part - 1]), 4),
-                }
-            )
+        self._file.add(self._file.images.length + 1, result.name, result, rle_annotations(result))
 
     def close(self) -> None:
         """Assemble and write the file; raises `OutputError`."""
+        with atomic_path(self._path) as temporary, temporary.open("wb") as stream:
+            self._file.save(stream, part_categories(self._num_parts))
+
+
+class CocoLists:
+    """The lists of a COCO file, on the disk until it is written.
+
+    Parameters
+    ----------
+    folder
+        Where they are kept, see `Spool`.
+
+    Attributes
+    ----------
+    images, annotations : JsonList
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.images, self.annotations = JsonList(folder), JsonList(folder)
+
+    def add(
+        self,
+        image_id: int,
+        name: str,
+        result: PartSegmentation,
+        annotations: Iterable[Mapping[str, Any]],
+    ) -> None:
+        """Append an image and what is known of its parts; raises `OutputError`.
+
+        Parameters
+        ----------
+        image_id, name
+            Of the image in the file.
+        result
+            The image's parts.
+        annotations
+            Without ids; where they have a category, the part's mean confidence is their ``score``.
+        """
+        height, width = result.label_map.shape
+        self.images.append({"id": image_id, "file_name": name, "width": width, "height": height})
+        for annotation in annotations:
+            entry = {"id": self.annotations.length + 1, "image_id": image_id, **annotation}
+            if part := annotation.get("category_id"):
+                entry["score"] = round(float(result.confidence[part - 1]), 4)
+            self.annotations.append(entry)
+
+    def save(self, stream: IO[bytes], categories: Sequence[Mapping[str, Any]]) -> None:
+        """Write the file and let go of the lists."""
         head = {
             "info": {"description": f"Parts found by Part-DINO {__version__}"},
             "licenses": [],
-            "categories": part_categories(self._num_parts),
+            "categories": categories,
         }
-        lists = {"images": self._images, "annotations": self._annotations}
-        with atomic_path(self._path) as temporary, temporary.open("wb") as stream:
-            write_lists(stream, head, lists)
+        write_lists(stream, head, {"images": self.images, "annotations": self.annotations})
 
 
 def part_categories(num_parts: int) -> list[dict[str, Any]]:
@@ -77,23 +110,20 @@ def part_categories(num_parts: int) -> list[dict[str, Any]]:
     ]
 
 
-def rle_annotation(columns: np.ndarray, geometry: PartGeometry) -> dict[str, Any]:
-    """Return the annotation of a part, without ids and score.
+def rle_annotations(result: PartSegmentation) -> Iterator[dict[str, Any]]:
+    """Yield the annotation of each part, with its mask as run lengths."""
+    columns = np.asfortranarray(result.label_map)  # the order in which COCO counts runs
+    for geometry in result.parts:
+        rle = coco_mask.encode((columns == geometry.part).view(np.uint8))
+        size = [int(length) for length in rle["size"]]
+        yield part_annotation(geometry, {"size": size, "counts": rle["counts"].decode("ascii")})
 
-    Parameters
-    ----------
-    columns
-        uint8 (H, W), the label map in Fortran order.
-    geometry
-        Of the part.
-    """
-    rle = coco_mask.encode((columns == geometry.part).view(np.uint8))
+
+def part_annotation(geometry: PartGeometry, segmentation: object) -> dict[str, Any]:
+    """Return the annotation of a part, without ids and score; COCO has two kinds of masks."""
     return {
         "category_id": geometry.part,
-        "segmentation": {
-            "size": [int(length) for length in rle["size"]],
-            "counts": rle["counts"].decode("ascii"),
-        },
+        "segmentation": segmentation,
         "area": geometry.area,
         "bbox": list(geometry.box),
         "iscrowd": 0,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from partdino.files import atomic_path
+from partdino.files import write_bytes
 from partdino.parts.result import PartSegmentation
 
 # Label maps are large flat areas: higher levels cost time and save next to nothing.
@@ -51,5 +52,11 @@ def write_label_map(path: Path, label_map: np.ndarray) -> None:
     OutputError
         It cannot be written.
     """
-    with atomic_path(path) as temporary:
-        Image.fromarray(label_map).save(temporary, "PNG", compress_level=_COMPRESSION_LEVEL)
+    write_bytes(path, label_png(label_map))
+
+
+def label_png(label_map: np.ndarray) -> bytes:
+    """Return the grey PNG of a label map, uint8 (H, W)."""
+    stream = io.BytesIO()
+    Image.fromarray(label_map).save(stream, "PNG", compress_level=_COMPRESSION_LEVEL)
+    return stream.getvalue()

@@ -6,22 +6,16 @@ import numpy as np
 from PIL import Image
 
 from partdino.files import atomic_path
-from partdino.runs.exports.coco_file import CocoFile
-from partdino.runs.exports.exporter import Exporter, Target
+from partdino.runs.exports.coco_file import CocoExporterBase
 from partdino.runs.exports.finished import ExportImage, stem
 
 _FOLDER = "annotations/panoptic_default"
 
 
-class CocoPanopticExporter(Exporter):
+class CocoPanopticExporter(CocoExporterBase):
     """Writes parts as segments whose id is the part's number; background is void."""
 
     help = "COCO panoptic: JSON and PNG"
-    takes_ids = True
-
-    def __init__(self, target: Target) -> None:
-        super().__init__(target)
-        self.coco = CocoFile(target)
 
     @classmethod
     def file(cls, name: str) -> str:
@@ -43,13 +37,11 @@ class CocoPanopticExporter(Exporter):
             }
             for part in image.result.parts
         ]
-        self.coco.add(image, [{"file_name": f"{image.stem}.png", "segments_info": segments}])
+        self.collect(image, [{"file_name": f"{image.stem}.png", "segments_info": segments}])
 
     def close(self) -> None:
         """Write the file; raises `OutputError`."""
-        path = self.out / f"{_FOLDER}.json"
-        with atomic_path(path) as temporary, temporary.open("wb") as stream:
-            self.coco.save(stream)
+        self.save_as(self.out / f"{_FOLDER}.json")
 
 
 def panoptic_ids(label_map: np.ndarray) -> np.ndarray:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from partdino.parts.result import PartGeometry
 from partdino.runs.exports.finished import ExportImage
 from partdino.runs.exports.formats.coco import CocoExporter
 from partdino.runs.exports.polygons import part_polygons
+from partdino.runs.writers.coco import part_annotation
 
 
 class CocoPolygonsExporter(CocoExporter):
@@ -18,18 +18,9 @@ class CocoPolygonsExporter(CocoExporter):
 
     def annotations(self, image: ExportImage) -> Iterable[dict[str, Any]]:
         """Return one annotation for each part that an image has, without ids."""
-        return [_annotation(image, part) for part in image.result.parts]
-
-
-def _annotation(image: ExportImage, part: PartGeometry) -> dict[str, Any]:
-    rings = part_polygons(image.label_map, part.part, part.box)
-    return {
-        "category_id": part.part,
-        "segmentation": [ring.ravel().tolist() for ring in rings],
-        "area": part.area,
-        "bbox": list(part.box),
-        "iscrowd": 0,
-    }
+        for part in image.result.parts:
+            rings = part_polygons(image.label_map, part)
+            yield part_annotation(part, [ring.ravel().tolist() for ring in rings])
 
 
 EXPORTER = CocoPolygonsExporter

@@ -33,7 +33,7 @@ class CvatExporter(CocoExporter):
             zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
             archive.open(_INSIDE, "w", force_zip64=True) as stream,
         ):
-            self.coco.save(stream)
+            self.save(stream)
 
 
 EXPORTER = CvatExporter

@@ -7,7 +7,7 @@ import json
 from partdino.files import atomic_path
 from partdino.runs.exports.exporter import Exporter, Target
 from partdino.runs.exports.finished import ExportImage, stem
-from partdino.runs.exports.pictures import write_grey
+from partdino.runs.writers.labels import write_label_map
 from partdino.runs.writers.spool import Spool
 
 
@@ -28,7 +28,7 @@ class HfExporter(Exporter):
 
     def add(self, image: ExportImage) -> None:
         """Write one mask; errors as of `Exporter.add`."""
-        write_grey(self.out / self.file(image.name), image.label_map)
+        write_label_map(self.out / self.file(image.name), image.label_map)
         line = {
             "file_name": f"{self.photo_folder}/{image.name}",
             "mask_file_name": self.file(image.name),

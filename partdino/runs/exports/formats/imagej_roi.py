@@ -37,10 +37,9 @@ class ImagejRoiExporter(Exporter):
             zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
         ):
             for part in image.result.parts:
-                x, y, width, height = part.box
-                inside = image.label_map[y : y + height, x : x + width] == part.part
+                inside, corner = part.mask(image.label_map), part.box[:2]
                 named = self.target.part(part.part)
-                archive.writestr(f"{named.file_name}.roi", encode_roi(inside, (x, y), named))
+                archive.writestr(f"{named.file_name}.roi", encode_roi(inside, corner, named))
 
 
 def encode_roi(mask: np.ndarray, corner: tuple[int, int], part: Part) -> bytes:

@@ -50,9 +50,8 @@ class LabelmeExporter(Exporter):
 def mask_shape(label_map: np.ndarray, part: PartGeometry, name: str) -> dict[str, Any]:
     """Return a part of a label map (H, W) as labelme's shape: first and last pixel, and a PNG."""
     x, y, width, height = part.box
-    inside = label_map[y : y + height, x : x + width] == part.part
     png = BytesIO()
-    Image.fromarray(inside).save(png, "PNG")
+    Image.fromarray(part.mask(label_map)).save(png, "PNG")
     return {
         "label": name,
         "points": [[x, y], [x + width - 1, y + height - 1]],

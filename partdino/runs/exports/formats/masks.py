@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from partdino.runs.exports.exporter import Exporter
 from partdino.runs.exports.finished import ExportImage, stem
-from partdino.runs.exports.pictures import write_grey
+from partdino.runs.writers.labels import write_label_map
 
 
 class MasksExporter(Exporter):
@@ -19,7 +19,7 @@ class MasksExporter(Exporter):
 
     def add(self, image: ExportImage) -> None:
         """Write one mask; errors as of `Exporter.add`."""
-        write_grey(self.out / self.file(image.name), image.label_map)
+        write_label_map(self.out / self.file(image.name), image.label_map)
 
 
 EXPORTER = MasksExporter
