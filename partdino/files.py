@@ -13,6 +13,7 @@ import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,17 @@ def file_sha256(path: Path) -> str:
         while chunk := stream.read(1 << 20):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def remembered_sha256(path: Path) -> str:
+    """Hash a file once a process, for as long as it is the same one; raises `OSError`."""
+    status = path.stat()
+    return _sha256_of(path, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=4096)
+def _sha256_of(path: Path, inode: int, size: int, mtime_ns: int) -> str:
+    return file_sha256(path)
 
 
 def file_version(path: Path) -> str:

@@ -15,7 +15,6 @@ from partdino.parts.foreground import (
     fit_foreground,
     learn_again,
     object_cells,
-    pool_regions,
     region_means,
 )
 from partdino.parts.object_cut import ObjectCut
@@ -96,12 +95,12 @@ def _sample(
     rows, borders, chosen = [], [], []
     for name in names:
         description = store.read(name, pixels=False)
-        features, contrast, areas = pool_regions(description)
+        each, areas = region_means(description)
         some = choose(len(areas))
         chosen.append(some)
+        features, contrast = each @ description.foreground_features, each @ description.contrast
         rows.append((features[some].astype(np.float32), contrast[some], areas[some]))
         if description.border is not None:
-            each, _ = region_means(description)
             borders.append((each @ description.border.astype(np.float64))[some])
     features, contrast, areas = (np.concatenate(column) for column in zip(*rows, strict=True))
     border = np.concatenate(borders) if len(borders) == len(names) else None

@@ -11,11 +11,11 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from partdino.describe.weights.cache import cache_folder, remembered_sha256
+from partdino.describe.weights.cache import cache_folder
 from partdino.describe.weights.catalogue import CATALOGUE
 from partdino.describe.weights.wheel import WheelWeights
 from partdino.errors import WeightsError
-from partdino.files import file_sha256
+from partdino.files import file_sha256, remembered_sha256
 
 if TYPE_CHECKING:
     from partdino.describe.weights.hub import HubWeights

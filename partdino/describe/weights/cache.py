@@ -1,12 +1,9 @@
-"""The cache folder and the hashes of what lies in it."""
+"""The folder of fetched weights."""
 
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 from pathlib import Path
-
-from partdino.files import file_sha256
 
 
 def cache_folder() -> Path:
@@ -23,14 +20,3 @@ def cache_folder() -> Path:
         return Path(chosen).expanduser()
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "partdino"
-
-
-def remembered_sha256(path: Path) -> str:
-    """Hash a file once per process, for as long as its size and time stay the same."""
-    stat = path.stat()
-    return _sha256_of_version(path, stat.st_size, stat.st_mtime_ns)
-
-
-@lru_cache
-def _sha256_of_version(path: Path, size: int, mtime_ns: int) -> str:
-    return file_sha256(path)

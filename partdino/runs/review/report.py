@@ -13,6 +13,7 @@ import numpy as np
 
 from partdino.files import atomic_path
 from partdino.images.sizes import resize_image
+from partdino.parts.sampling import evenly_spaced
 from partdino.runs.reporting import Reporter
 from partdino.runs.review.apply import drawn_colours, drawn_lookup
 from partdino.runs.review.finished import FinishedRun, open_run
@@ -21,7 +22,7 @@ from partdino.runs.review.pictures import THUMBNAIL, example_jpeg, jpeg
 from partdino.runs.review.state import Review, read_review
 from partdino.runs.review.summary import PartsOfPhotos, included
 from partdino.runs.writers.drawing import draw_parts, sample_nearest
-from partdino.runs.writers.sheet import fit
+from partdino.runs.writers.sheet import counted, fit
 
 MAX_PHOTOS = 240  # drawn, evenly spread over the run: some 20 kB each
 _QUALITY = 80
@@ -79,8 +80,7 @@ class _Report:
         self.parts = PartsOfPhotos.of(run, review)
         self._included = included(run, review)
         self.shown = np.flatnonzero(self._included).tolist()
-        count = min(MAX_PHOTOS, len(self.shown))
-        self.drawn = [self.shown[place * len(self.shown) // count] for place in range(count)]
+        self.drawn = evenly_spaced(self.shown, MAX_PHOTOS)
 
     def html(self, advance: Callable[[], None]) -> Iterator[str]:
         run = self._run
@@ -91,8 +91,8 @@ class _Report:
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{title}: parts</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
-            f"<h1>{title}</h1>\n<p>{_count(len(self.parts.parts), 'part')} in "
-            f"{_count(len(self.shown), 'photo')}</p>\n"
+            f"<h1>{title}</h1>\n<p>{counted(len(self.parts.parts), 'part')} in "
+            f"{counted(len(self.shown), 'photo')}</p>\n"
         )
         yield self._legend()
         yield from self._grid(advance)
@@ -205,7 +205,3 @@ def _header(cells: tuple[str, ...]) -> str:
 
 def _row(cells: tuple[Any, ...]) -> str:
     return "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in cells) + "</tr>\n"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

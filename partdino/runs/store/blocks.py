@@ -9,14 +9,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from partdino.describe.description import ImageDescription
 from partdino.describe.photos import Photo
 from partdino.errors import StoreError
-from partdino.files import file_sha256, is_safe_name, write_bytes, write_json
+from partdino.files import is_safe_name, remembered_sha256, write_bytes, write_json
 from partdino.images.remote import as_location
 from partdino.runs.store.columns import Arrays, from_arrays
 
@@ -161,17 +160,11 @@ def verify(path: Path, digest: str) -> None:
     it is read.
     """
     try:
-        status = path.stat()
-        found = _sha256(path, status.st_ino, status.st_size, status.st_mtime_ns)
+        found = remembered_sha256(path)
     except OSError as error:
         raise _damaged(path, error.strerror) from error
     if found != digest:
         raise _damaged(path, "its sha256 is not what was written, or it was replaced meanwhile")
-
-
-@lru_cache(maxsize=4096)
-def _sha256(path: Path, inode: int, size: int, mtime_ns: int) -> str:
-    return file_sha256(path)
 
 
 def _index(path: Path) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def fit(size: tuple[int, int], limit: tuple[int, int]) -> tuple[int, int]:
 
 def _title(num_shown: int, num_images: int, num_parts: int) -> Image.Image:
     block, pen = _block(112)
-    _write(pen, (0, 24), f"{_count(num_parts, 'part')} in {_count(num_images, 'image')}", _TITLE)
+    _write(pen, (0, 24), f"{counted(num_parts, 'part')} in {counted(num_images, 'image')}", _TITLE)
     if num_shown < num_images:
         _write(pen, (0, 70), f"{num_shown} images shown, evenly spread", _TEXT, _FAINT)
     return block
@@ -242,7 +242,12 @@ def _part_name(part: int, num_parts: int) -> str:
     return f"part {part:0{max(2, len(str(num_parts)))}d}"
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Return a number and what is counted.
+
+    >>> counted(1, "part"), counted(1200, "image")
+    ('1 part', '1,200 images')
+    """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

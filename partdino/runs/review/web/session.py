@@ -88,20 +88,19 @@ class ReviewSession:
 
 
 def _state(run: FinishedRun, review: Review) -> dict[str, Any]:
-    document = review.document()
+    document, measured = review.document(), PartsOfPhotos.of(run, review)
     return {
         "revision": review.revision,
         "said": {"parts": document["parts"], "photos": document["photos"]},
-        "parts": _parts(run, review),
+        "parts": _parts(run, review, measured),
         # Of each label of a run's label map: the part it belongs to, and what is drawn of it.
         "lookup": label_lookup(review, run.num_parts).tolist(),
         "drawn": drawn_lookup(review, run.num_parts).tolist(),
-        "look_at": what_to_look_at(PartsOfPhotos.of(run, review)),
+        "look_at": what_to_look_at(measured),
     }
 
 
-def _parts(run: FinishedRun, review: Review) -> list[dict[str, Any]]:
-    measured = PartsOfPhotos.of(run, review)
+def _parts(run: FinishedRun, review: Review, measured: PartsOfPhotos) -> list[dict[str, Any]]:
     photos = included(run, review)
     columns = {part.part: column for column, part in enumerate(measured.parts)}
     parts = []
