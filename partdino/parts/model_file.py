@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,48 @@ def load_model(path: Path) -> PartModel:
     except (KeyError, ValueError, ConfigError) as error:
         lacks = "it lacks " if isinstance(error, KeyError) else ""
         raise ModelError(f"{path} is damaged: {lacks}{error}; fit the model anew") from error
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFile:
+    """A model and the very bytes that it was read from.
+
+    A file may be replaced while a run goes on, or lie in what the run replaces.
+
+    Attributes
+    ----------
+    path
+        Of the file.
+    model
+        What it holds.
+    content
+        The file to the byte.
+    """
+
+    path: Path
+    model: PartModel
+    content: bytes
+
+    @classmethod
+    def read(cls, path: Path) -> ModelFile:
+        """Read a model file; raises `ModelError` as `load_model`, or where it is being replaced."""
+        content = _content(path)
+        model = load_model(path)  # says what is wrong with a file that cannot be read
+        if _content(path) != content:
+            raise ModelError(f"{path} has just been replaced; run this again")
+        return cls(path, model, content)
+
+    @property
+    def sha256(self) -> str:
+        """Of the content."""
+        return hashlib.sha256(self.content).hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def _assemble(document: dict[str, Any], tensors: dict[str, np.ndarray]) -> PartModel:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from partdino.describe.photos import Photo
 from partdino.engine.pool import Pool
-from partdino.errors import ModelError, OutputError
+from partdino.errors import OutputError
 from partdino.files import file_sha256
 from partdino.parts.model import PartModel
+from partdino.parts.model_file import ModelFile
 from partdino.runs.folder import MODEL_FILE, OutputFolder
 from partdino.runs.reporting import Reporter, RunLog
 from partdino.runs.result_log import RESULTS_FILE, read_head, read_results
@@ -35,16 +35,10 @@ class LabelRun:
         All that decides the results except the images; see `partdino.runs.resume.fingerprint`.
     shard
         Which share of the images is labelled.
-    model_file
-        The file that the model was read from, if any. Its content is kept from here on: the file
-        may be replaced while the run goes on, or lie in what the run replaces.
+    given
+        The model file that was given, if any.
     log
         Where failures are booked.
-
-    Raises
-    ------
-    ModelError
-        The model file is another one than `same` tells.
 
     Attributes
     ----------
@@ -57,13 +51,12 @@ class LabelRun:
         folder: OutputFolder,
         same: dict[str, Any],
         shard: Shard,
-        model_file: Path | None,
+        given: ModelFile | None,
         log: RunLog,
     ) -> None:
         self._folder, self._same, self._shard = folder, same, shard
-        self._model_file, self._log = model_file, log
+        self._given, self._log = given, log
         self._images: Sequence[Any] = ()
-        self._model = None if model_file is None else _content(model_file, same["model_sha256"])
         self.done = folder.finished(same)
 
     def begin(self, images: Sequence[Any]) -> list[Any]:
@@ -102,8 +95,8 @@ class LabelRun:
             Worker processes, or None.
         """
         if self.done is None:
-            place = self._folder.place
-            label(store, self._shard, model, self._model, place, pool, self._log)
+            content = None if self._given is None else self._given.content
+            label(store, self._shard, model, content, self._folder.place, pool, self._log)
         else:
             renew(self._folder, store, self._images, self._shard, model, pool, self._log)
 
@@ -111,21 +104,10 @@ class LabelRun:
         """Write the tables and `run.json`, and return what that holds."""
         names = [image.name for image in self._images]
         write_run_tables(self._folder.place, header.options, model, names, self._log)
-        run = run_document(
-            header, model, self._same, self._model_file, self._shard, names, self._log
-        )
+        file = None if self._given is None else self._given.path
+        run = run_document(header, model, self._same, file, self._shard, names, self._log)
         self._folder.finish(run)
         return run
-
-
-def _content(model_file: Path, sha256: str) -> bytes:
-    try:
-        content = model_file.read_bytes()
-    except OSError as error:
-        raise ModelError(f"cannot read {model_file}: {error.strerror}") from error
-    if hashlib.sha256(content).hexdigest() != sha256:
-        raise ModelError(f"{model_file} has just been replaced; run this again")
-    return content
 
 
 def _check_model(folder: Path) -> None:

@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 from partdino.describe.workers import stage_workers
 from partdino.errors import ModelError
-from partdino.files import file_sha256
 from partdino.options import RUNNING_OPTIONS
 from partdino.parts.model import PartModel
-from partdino.parts.model_file import load_model
+from partdino.parts.model_file import ModelFile
 from partdino.runs.folder import OutputFolder
 from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
@@ -64,15 +63,14 @@ def label_stores(
     log = RunLog(reporter)
     store = open_stores(stores)
     masks = store.header.options["masks"]
-    # Hashed first: `LabelRun` sees it if the file is replaced before it is loaded.
-    model_sha256 = file_sha256(model_file) if model_file.is_file() else None
-    model = load_model(model_file)
+    given = ModelFile.read(model_file)
+    model = given.model
     model.asked({"masks": masks} if masks else {}, str(model_file))
     _check_model(model_file, model, store)
     header = store.header
-    same = fingerprint(header.identity, model.options, model_sha256, str(shard))
+    same = fingerprint(header.identity, model.options, given.sha256, str(shard))
     with lock_folder(out):
-        run = LabelRun(OutputFolder(out, existing), same, shard, model_file, log)
+        run = LabelRun(OutputFolder(out, existing), same, shard, given, log)
         images = run.begin(shard.share(store.images))
         if run.done and not images:
             return run.done

@@ -17,10 +17,8 @@ from partdino.describe.photos import find_photos
 from partdino.describe.settling import settle
 from partdino.describe.workers import stage_workers
 from partdino.errors import ModelError
-from partdino.files import file_sha256
 from partdino.options import DECIDED_OPTIONS, RUNNING_OPTIONS, Options, validate
-from partdino.parts.model import PartModel
-from partdino.parts.model_file import load_model
+from partdino.parts.model_file import ModelFile, load_model
 from partdino.runs.folder import CURVE_NAME, MODEL_FILE, OutputFolder
 from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
@@ -70,9 +68,8 @@ def segment(
         Nothing could be done at all. Single images that fail are booked in `failures.csv`.
     """
     log = RunLog(reporter)
-    # Hashed first: `LabelRun` sees it if the file is replaced before it is loaded.
-    model_sha256 = file_sha256(model_file) if model_file and model_file.is_file() else None
-    asked, model = _options_and_model(given, model_file)
+    source = None if model_file is None else ModelFile.read(model_file)
+    asked, model = _options(given, source), None if source is None else source.model
     with lock_folder(out):
         folder = OutputFolder(out, existing)
         photos, unread = find_photos(inputs, out, asked.masks)
@@ -82,8 +79,9 @@ def segment(
         if model is not None:
             model.check_backbone(backbone)
         identity = Header.of(photos, options, backbone, notes, WHOLE).identity
-        same = fingerprint(identity, asked, model_sha256, str(WHOLE))
-        run = LabelRun(folder, same, WHOLE, model_file, log)
+        sha256 = None if source is None else source.sha256
+        same = fingerprint(identity, asked, sha256, str(WHOLE))
+        run = LabelRun(folder, same, WHOLE, source, log)
         photos = run.begin(photos)
         if run.done and not photos:
             return run.done
@@ -103,19 +101,16 @@ def segment(
         return run.finish(header, model)
 
 
-def _options_and_model(
-    given: Mapping[str, Any], model_file: Path | None
-) -> tuple[Options, PartModel | None]:
-    if model_file is None:
-        return validate(given), None
+def _options(given: Mapping[str, Any], source: ModelFile | None) -> Options:
+    if source is None:
+        return validate(given)
     running = {name: value for name, value in given.items() if name in RUNNING_OPTIONS}
-    model = load_model(model_file)
-    fitted = model.asked(running, str(model_file))
+    fitted = source.model.asked(running, str(source.path))
     for name, value in vars(validate({**vars(fitted), **given})).items():
         settled = value == "auto" and name in DECIDED_OPTIONS
         if name in given and value != getattr(fitted, name) and not settled:
             raise ModelError(
-                f"{model_file} was fitted with {name} {getattr(fitted, name)}, "
+                f"{source.path} was fitted with {name} {getattr(fitted, name)}, "
                 f"not {value}; leave it out or fit anew"
             )
-    return fitted, model
+    return fitted
