@@ -18,6 +18,7 @@ from typing import Any
 from partdino.errors import InputError, OutputError
 from partdino.files import is_safe_name, link, remove, write_json
 from partdino.output_marks import LABELS_FOLDER, RUN_FILE, WORK_FOLDER
+from partdino.runs.replacing import WHOLE, move_in
 from partdino.runs.result_log import RESULTS_FILE, read_results
 from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents
 from partdino.runs.writers import CURRENT_FILE
@@ -38,8 +39,6 @@ OUR_FILES = (RUN_FILE, RESULTS_FILE, *PER_RUN)
 _DROPPED = ".partdino-dropped"  # one of LEFTOVERS
 _FINGERPRINT = "fingerprint.json"
 _NEW = "new"  # in the work folder: results that are to replace others
-_MOVING = "moving"  # a mark in the work folder: the old results are gone, the new ones move in
-_WHOLE = "whole"  # a mark in the work folder: the new results are whole
 _RENEWING = "renewing"  # a mark in the work folder: some results of a finished run are made anew
 
 
@@ -65,7 +64,7 @@ class OutputFolder:
         self._existing = existing
         self.store = self._work / "features"
         self._check_contents()
-        if existing is not Existing.REFUSE and (self._work / _WHOLE).exists():
+        if existing is not Existing.REFUSE and (self._work / WHOLE).exists():
             self._publish()  # where a run was killed while it did so
         elif (self._work / _RENEWING).exists():
             remove(self._work)  # what it was to renew is found again
@@ -149,28 +148,26 @@ class OutputFolder:
         """Write `run.json`, the mark of a finished run, and drop the work folder."""
         write_json(self.place / RUN_FILE, run)
         if self.place != self.path:
-            (self._work / _WHOLE).touch()
+            (self._work / WHOLE).touch()
             self._publish()
         else:
             self._drop()
 
     def _publish(self) -> None:
         """Let the new results take the place of the old ones; may be killed and called again."""
-        new, moving = self._work / _NEW, self._work / _MOVING
-        try:
-            if not moving.exists():
-                self._refuse_foreign(new)
-                _remove_results(self.path)
-                moving.touch()
-            for file in _in_order(new):
-                target = self.path / file.relative_to(new)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                os.replace(file, target)
-        except OSError as error:
-            raise OutputError(
-                f"cannot replace the results in {self.path}: {error.strerror}; the new ones are in "
-                f"{new}, and --resume goes on"
-            ) from error
+        new = self._work / _NEW
+
+        def remove_old() -> None:
+            self._refuse_foreign(new)
+            _remove_results(self.path)
+
+        move_in(
+            self._work,
+            [(file, self.path / file.relative_to(new)) for file in _in_order(new)],
+            remove_old,
+            f"cannot replace the results in {self.path}",
+            f"the new ones are in {new}, and --resume goes on",
+        )
         self._drop()
 
     def _refuse_foreign(self, new: Path) -> None:

@@ -66,11 +66,8 @@ def make_store(
         with stage_workers(options.workers, options.engine, options.device) as pool:
             store = describe(photos, writer, header, backbone, options, pool, log)
         if shard.count == 1:
-            try:
+            with writer.sparing_older():
                 check_any(store, out if writer.folder == out else None)
-            except InputError:  # there is nothing that could replace an older store
-                writer.abandon()
-                raise
         return writer.publish()
 
 

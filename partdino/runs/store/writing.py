@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from partdino.describe.description import ImageDescription
 from partdino.describe.photos import Photo
-from partdino.errors import OutputError, StoreError
+from partdino.errors import InputError, OutputError, StoreError
 from partdino.files import remove
 from partdino.output_marks import WORK_FOLDER
+from partdino.runs.replacing import WHOLE, move_in
 from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents
 from partdino.runs.store.blocks import (
     StoredImage,
@@ -23,9 +24,6 @@ from partdino.runs.store.blocks import (
 from partdino.runs.store.descriptions import DescriptionStore
 from partdino.runs.store.header import STORE_FILES, Header, is_store
 from partdino.runs.store.reading import FeatureStore, read_store
-
-_WHOLE = "whole"  # a mark in the work folder: the new store is finished
-_MOVING = "moving"  # a mark in the work folder: the old store is gone, the new one moves in
 
 
 class StoreWriter:
@@ -127,18 +125,23 @@ class StoreWriter:
     def publish(self) -> FeatureStore:
         """Let the finished store take the place of the one it replaces, and return it."""
         if self.folder != self._target:
-            (self._new / _WHOLE).touch()
+            (self._new / WHOLE).touch()
             self._move_in()
         return read_store(self._target)
 
-    def abandon(self) -> None:
-        """Leave the store that was to be replaced as it is; raises `OutputError`."""
-        if self.folder != self._target:
-            remove(self._new)
+    @contextmanager
+    def sparing_older(self) -> Iterator[None]:
+        """Leave the store that was to be replaced where there is no input for a new one."""
+        try:
+            yield
+        except InputError:
+            if self.folder != self._target:
+                remove(self._new)
+            raise
 
     def _check_contents(self) -> None:
         occupied = contents(self._target)
-        if occupied and not is_store(self._target) and not (self._new / _WHOLE).exists():
+        if occupied and not is_store(self._target) and not (self._new / WHOLE).exists():
             raise OutputError(f"{self._target} holds files of something else; choose another --out")
         if occupied and self._existing is Existing.REFUSE:
             raise OutputError(
@@ -148,7 +151,7 @@ class StoreWriter:
 
     def _place(self) -> Path:
         """Return where the store is made: beside one that it replaces."""
-        if (self._new / _WHOLE).exists():  # a run was killed while it published
+        if (self._new / WHOLE).exists():  # a run was killed while it published
             self._move_in()
         elif self._existing is Existing.RESUME and is_store(self._new):
             return self._new
@@ -159,20 +162,20 @@ class StoreWriter:
 
     def _move_in(self) -> None:
         """Put the new store in the place of the old one; may be killed and called again."""
-        try:
-            if not (self._new / _MOVING).exists():
-                # The header goes first and comes last: what is there in between is no store.
-                for name in STORE_FILES:
-                    remove(self._target / name)
-                (self._new / _MOVING).touch()
-            for name in reversed(STORE_FILES):
-                if (self._new / name).exists():
-                    os.rename(self._new / name, self._target / name)
-        except OSError as error:
-            raise OutputError(
-                f"cannot replace the store in {self._target}: {error.strerror}; the new one is in "
-                f"{self._new}, and --resume goes on"
-            ) from error
+
+        def remove_old() -> None:
+            # The header goes first and comes last: what is there in between is no store.
+            for name in STORE_FILES:
+                remove(self._target / name)
+
+        there = (name for name in reversed(STORE_FILES) if (self._new / name).exists())
+        move_in(
+            self._new,
+            ((self._new / name, self._target / name) for name in there),
+            remove_old,
+            f"cannot replace the store in {self._target}",
+            f"the new one is in {self._new}, and --resume goes on",
+        )
         remove(self._new)
 
     def _clear(self, header: Header) -> None:
