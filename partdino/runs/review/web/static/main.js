@@ -80,6 +80,7 @@ function keys(store, viewer) {
 function tellCounts(store) {
   const { length } = store.run.images;
   element("count").textContent = `${store.checked} of ${length} checked`;
+  document.body.dataset.revision = store.state.revision; // what is shown by now: pages are driven in tests
   element("undo").disabled = !store.canUndo;
   element("redo").disabled = !store.canRedo;
 }
