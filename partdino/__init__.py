@@ -6,7 +6,7 @@ figure::
     photo --> extract_features ----------------------> pool --> fit_foreground --> smooth --+
        \\----> detect_boundaries --> make_regions --> split_into_cells --/                     |
                                                                                             v
-           resize_label_map <-- PartClusters.similarities <-- Codebook.cut <-- fit_codebook
+           resize_label_map <-- PartClusters.similarities <-- Codebooks.cut <-- fit_codebooks
 
 The public names are imported on first use, so that ``partdino --help`` does not import torch.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from partdino.describe.regions import make_regions, region_adjacency, split_into_cells
     from partdino.estimator import PartDiscovery
     from partdino.method import Method
-    from partdino.parts.codebook import Codebook, PartClusters, fit_codebook
+    from partdino.parts.codebook import Codebooks, PartClusters, fit_codebooks
     from partdino.parts.foreground import fit_foreground, select_foreground
     from partdino.parts.label_map import resize_label_map
     from partdino.parts.projection import fit_projection
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # Where each name is; the imports above tell the same to editors and type checkers.
 _PUBLIC = {
-    "Codebook": "parts.codebook",
+    "Codebooks": "parts.codebook",
     "Method": "method",
     "PartClusters": "parts.codebook",
     "PartDiscovery": "estimator",
@@ -43,7 +43,7 @@ _PUBLIC = {
     "border_contrast": "describe.contrast",
     "detect_boundaries": "describe.boundaries",
     "extract_features": "describe.features",
-    "fit_codebook": "parts.codebook",
+    "fit_codebooks": "parts.codebook",
     "fit_foreground": "parts.foreground",
     "fit_projection": "parts.projection",
     "load_backbone": "describe.features",
@@ -57,7 +57,7 @@ _PUBLIC = {
 }
 
 __all__ = [
-    "Codebook",
+    "Codebooks",
     "Method",
     "PartClusters",
     "PartDiscovery",
@@ -66,7 +66,7 @@ __all__ = [
     "border_contrast",
     "detect_boundaries",
     "extract_features",
-    "fit_codebook",
+    "fit_codebooks",
     "fit_foreground",
     "fit_projection",
     "load_backbone",

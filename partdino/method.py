@@ -75,11 +75,15 @@ class Method:
         front.
     dimensions
         Principal directions that are kept.
+    codebooks
+        How many there are, whose cuts are to agree.
     codebook, codebook_per_part
-        Small clusters: so many, or so many a part where that is more.
-    codebook_runs
-        Of the codebook's k-means, of which the best is kept: one small cluster more or less
-        decides little.
+        Small clusters of each: so many, or so many a part where that is more.
+    codebook_cells
+        The most cells that each is made of.
+    centroids, centroids_per_part
+        Directions that all parts have together, by which cells are labelled: so many, or so many a
+        part where that is more.
     affinity
         Directions whose cosine is lower by this much are alike 1 / e as much (normalised cut of Shi
         & Malik, 2000), above 0.
@@ -109,9 +113,12 @@ class Method:
     strength: Positive = _number(0.4)
     centring: Share = _number(0.9)
     dimensions: Count = _number(64)
-    codebook: Count = _number(128)
-    codebook_per_part: Count = _number(2)
-    codebook_runs: Count = _number(1)
+    codebooks: Annotated[int, Interval(ge=1, le=1000)] = _number(64)
+    codebook: Annotated[int, Interval(ge=1, le=5000)] = _number(64)
+    codebook_per_part: Annotated[int, Interval(ge=1, le=20)] = _number(4)
+    codebook_cells: Count = _number(4000)
+    centroids: Count = _number(64)
+    centroids_per_part: Count = _number(4)
     affinity: Positive = _number(0.15)
     shared: Annotated[int, Interval(ge=0)] = _number(2)
     temperature: Positive = _number(0.1)
@@ -132,8 +139,12 @@ class Method:
         return {f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default}
 
     def codebook_size(self, num_parts: int) -> int:
-        """Return how many small clusters K parts are made of."""
+        """Return how many small clusters a codebook has that K parts are made of."""
         return max(self.codebook, self.codebook_per_part * num_parts)
+
+    def num_centroids(self, num_parts: int) -> int:
+        """Return how many centroids K parts have together."""
+        return max(self.centroids, self.centroids_per_part * num_parts)
 
 
 DEFAULT_METHOD = Method()
@@ -158,9 +169,12 @@ METHOD_OF_0_1: Mapping[str, Any] = {
     "strength": 0.4,
     "centring": 0.9,
     "dimensions": 64,
+    "codebooks": 1,
     "codebook": 128,
     "codebook_per_part": 2,
-    "codebook_runs": 1,
+    "codebook_cells": 100_000,
+    "centroids": 128,
+    "centroids_per_part": 2,
     "affinity": 0.15,
     "shared": 2,
     "temperature": 0.1,

@@ -95,7 +95,7 @@ def full_batch(file: Path, clusters: int, seed: int) -> np.ndarray:
 
 def in_passes(file: Path, clusters: int, seed: int) -> np.ndarray:
     """Cluster a tenth of the vectors, then go over all of them as `partdino fit --fit-on all`."""
-    from partdino.parts.codebook import Codebook
+    from partdino.parts.codebook import PartClusters
     from partdino.parts.fitting import PASSES
     from partdino.parts.kmeans import spherical_kmeans
 
@@ -103,11 +103,11 @@ def in_passes(file: Path, clusters: int, seed: int) -> np.ndarray:
     sample = np.array(vectors[seed % 10 :: 10], np.float64)
     ones = np.ones(len(sample))
     directions = spherical_kmeans(sample, ones, clusters, seed, restarts=1)[0]
-    count = len(directions)
-    codebook = Codebook(None, directions, np.ones(count), np.ones((count, 1), bool))
+    one = np.zeros(len(directions), np.int64)
+    parts = PartClusters(None, None, directions.astype(np.float32), one, 0.0)
     for _ in range(PASSES):
-        codebook = codebook.refined(total(pieces(file), codebook.directions))
-    return codebook.directions
+        parts = parts.refined(total(pieces(file), parts.centroids.astype(np.float64)))
+    return parts.centroids
 
 
 def pieces(file: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -14,13 +14,13 @@ import partdino
 pytest.importorskip("mypy", reason="mypy is not installed: it is in the extra dev")
 
 SNIPPET = """
-from partdino import Method, PartDiscovery, fit_codebook, make_regions, smooth
+from partdino import Method, PartDiscovery, fit_codebooks, make_regions, smooth
 from partdino.evaluation import score_pixels
 
 reveal_type(PartDiscovery(parts=3).predict("photos"))
 reveal_type(make_regions)
 reveal_type(smooth)
-reveal_type(fit_codebook)
+reveal_type(fit_codebooks)
 reveal_type(Method().reach)
 reveal_type(score_pixels)
 PartDiscovery().predict(images=None)

@@ -1,24 +1,38 @@
-"""Clustering the features of all images' cells into K parts: a codebook, and a normalised cut.
+"""Clustering the features of all images' cells into K parts: codebooks, cuts, and their consensus.
 
 Parts differ in size and in variety: a bonnet is large and everywhere alike, a wheel small and
 varied. k-means alone would cut the first and merge it with others, so it only makes a codebook of
 many small clusters, and a normalised cut of the codebook's graph joins those into parts.
 
+One codebook is one random way to see a collection, and two of them are cut into other parts. So
+there are many, each of a few thousand cells, and parts are what their cuts agree on.
+
 What is unlike all else is cheap to cut off, were it in one image only: the fan of a turkey. So the
-graph is cut finer until images share K parts, and each other one joins the part it is most like.
+codebooks are cut finer until images share K parts, and each other one joins the part it is most
+like.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from partdino.describe.vectors import normalise
 from partdino.method import DEFAULT_METHOD, Method
-from partdino.parts.kmeans import ClusterSums, spherical_kmeans
+from partdino.metrics import ari_from_contingency, contingency_table
+from partdino.parts.consensus import consensus
+from partdino.parts.kmeans import ClusterSums, nearest, spherical_kmeans
+from partdino.parts.normalised_cut import Spectrum
 from partdino.parts.projection import ObjectCells, Projection
+from partdino.parts.sampling import some_of
+
+# Cells whose labels the codebooks agree on: enough for a thousand in each of twenty parts.
+_VOTERS = 20_000
+# Runs of the k-means of one part, whose centroids are what labels photos.
+_RESTARTS = 5
+# Of the k-means of one codebook: the last small moves decide nothing that many agree on.
+_ITERATIONS = 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +65,11 @@ class PartClusters:
         """Return C, the number of parts found."""
         return int(self.parts[-1]) + 1
 
+    @property
+    def projection(self) -> Projection:
+        """What makes points of features."""
+        return Projection(self.mean, self.components, self.centring)
+
     def similarities(self, features: np.ndarray, image_mean: np.ndarray) -> np.ndarray:
         """Compare features of one image with the parts.
 
@@ -65,74 +84,130 @@ class PartClusters:
         -------
         float64 (N, C), the cosine between each feature and the nearest centroid of each part.
         """
-        projection = Projection(self.mean, self.components, self.centring)
-        points = projection.points(projection.reduce(features), projection.reduce(image_mean))
+        points = self.projection.points(*map(self.projection.reduce, (features, image_mean)))
         cosines = points @ self.centroids.T.astype(np.float64)
         _, first = np.unique(self.parts, return_index=True)
         return np.maximum.reduceat(cosines, first, axis=1)
 
+    def refined(self, sums: ClusterSums) -> PartClusters:
+        """Move each centroid to the mean of its members, as summed by a pass: a step of k-means.
+
+        What has no members is dropped.
+        """
+        there = sums.mass > 0
+        directions = sums.centroids(self.centroids.astype(np.float64))[there].astype(np.float32)
+        parts = _largest_first(self.parts[there], sums.mass[there])
+        order = np.argsort(parts, kind="stable")
+        return replace(self, centroids=directions[order], parts=parts[order])
+
+
+def _largest_first(parts: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """Renumber (M,) parts 0..C-1 by falling mass."""
+    _, parts = np.unique(parts, return_inverse=True)
+    order = np.argsort(-np.bincount(parts, mass), kind="stable")
+    return np.argsort(order)[parts]
+
 
 @dataclass(frozen=True, eq=False)
-class Codebook:
-    """Many small clusters, before they are joined into parts.
+class Codebooks:
+    """Many codebooks of a collection, before they are cut into parts.
 
     Attributes
     ----------
     projection
         What makes points of features.
-    directions
-        float64 (M, P), unit vectors.
-    mass
-        float64 (M,), above 0: the share of all area that is in each.
-    presence
-        bool (M, N): in which of the N images of the sample each is.
+    points
+        float64 (N, P), unit vectors: of cells that stand for all.
+    weights
+        float64 (N,), above 0: what each counts.
+    images
+        int (N,): the image that each is of.
+    spectra
+        Of each of the B codebooks.
+    codes
+        int16 (N, B): the cluster of each codebook that each point is nearest to.
     """
 
     projection: Projection
-    directions: np.ndarray
-    mass: np.ndarray
-    presence: np.ndarray
-
-    def refined(self, sums: ClusterSums) -> Codebook:
-        """Move each cluster to the mean of its members, as summed by a pass: a step of k-means."""
-        directions = sums.centroids(self.directions)
-        return _without_empty(self.projection, directions, sums.mass, self.presence)
+    points: np.ndarray
+    weights: np.ndarray
+    images: np.ndarray
+    spectra: Sequence[Spectrum]
+    codes: np.ndarray
 
     def cut(self, num_parts: int, seed: int, method: Method = DEFAULT_METHOD) -> PartClusters:
-        """Divide the codebook into K parts, by `normalised_cut`.
+        """Divide the collection into K parts, each with centroids of its own.
 
         Each is in as many images as the method's `shared` at least, if any cut into up to 2 K has K
         such.
         """
-        parts = _largest_first(self._shared_parts(num_parts, seed, method), self.mass)
-        order = np.argsort(parts, kind="stable")
-        arrays = (self.projection.mean, self.projection.components, self.directions[order])
+        parts = self._shared_parts(num_parts, seed, method)
+        mass = np.bincount(parts[parts >= 0], self.weights[parts >= 0])
+        counts = np.rint(method.num_centroids(num_parts) * mass / mass.sum()).astype(int)
+        groups = [
+            self._centroids(parts == part, max(1, counts[part]), seed)
+            for part in np.argsort(-mass, kind="stable")[: np.count_nonzero(mass)]
+        ]
+        arrays = (self.projection.mean, self.projection.components, np.concatenate(groups))
         mean, components, centroids = (array.astype(np.float32) for array in arrays)
-        return PartClusters(mean, components, centroids, parts[order], self.projection.centring)
+        of_parts = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+        return PartClusters(mean, components, centroids, of_parts, self.projection.centring)
+
+    def _centroids(self, members: np.ndarray, count: int, seed: int) -> np.ndarray:
+        """Return float64 (at most `count`, P), directions that stand for one part's points."""
+        points, weights = self.points[members], self.weights[members]
+        return spherical_kmeans(points, weights, count, seed, _RESTARTS)[0]
 
     def _shared_parts(self, num_parts: int, seed: int, method: Method) -> np.ndarray:
-        """Return (M,) the parts of the coarsest cut with K shared ones, or of the plain cut."""
-        enough = min(method.shared, self.presence.shape[1])
+        """Return (N,) the parts, from 0, of the coarsest cut with K shared ones, or the plain cut.
+
+        Points of parts that are not shared have -1.
+        """
+        enough = min(method.shared, len(np.unique(self.images)))
+        plain = self._agreed(num_parts, seed)
         for number in range(num_parts, 2 * num_parts + 1):
-            parts = normalised_cut(self.directions, self.mass, number, seed, method)
-            present = [self.presence[parts == part].any(axis=0) for part in range(parts.max() + 1)]
-            count = np.sum(present, axis=1)
+            parts = plain if number == num_parts else self._agreed(number, seed)
+            pairs = np.unique(np.stack([parts, self.images]), axis=1)
+            count = np.bincount(pairs[0])
             shared = np.argsort(-count, kind="stable")[:num_parts]
             if count[shared].min() >= enough:
-                kept = np.isin(parts, shared)
-                return parts[kept][(self.directions @ self.directions[kept].T).argmax(axis=1)]
-        return normalised_cut(self.directions, self.mass, num_parts, seed, method)
+                return np.where(np.isin(parts, shared), parts, -1)
+        return plain
+
+    def _agreed(self, num_parts: int, seed: int) -> np.ndarray:
+        """Return int (N,), from 0: the parts that the cuts of all codebooks agree on."""
+        return consensus(self._labels(num_parts, seed), self.weights, num_parts, seed)
+
+    def _labels(self, num_parts: int, seed: int) -> np.ndarray:
+        """Return int (N, B), from 0: the parts that each codebook alone is cut into."""
+        rng = np.random.default_rng(seed)
+        cuts = [spectrum.cut(num_parts, int(rng.integers(2**31))) for spectrum in self.spectra]
+        labels = [cut[code] for cut, code in zip(cuts, self.codes.T, strict=True)]
+        return np.stack(labels, axis=1)
+
+    def steadiness(self, num_parts: int, seed: int) -> float:
+        """Return how far the parts of two halves of the codebooks agree.
+
+        The adjusted Rand index of all points, 1 where the halves have the same parts, 0 where they
+        agree as by chance. Two runs with other seeds, and as many codebooks each, agree about so.
+        """
+        labels = self._labels(num_parts, seed)
+        halves = (labels[:, ::2], labels[:, 1::2]) if labels.shape[1] > 1 else (labels, labels)
+        first, second = (consensus(half, self.weights, num_parts, seed) for half in halves)
+        return ari_from_contingency(contingency_table(first, second))
 
 
-def fit_codebook(
+def fit_codebooks(
     images: Sequence[ObjectCells],
     projection: Projection,
     size: int,
     seed: int = 0,
     device: str = "cpu",
     method: Method = DEFAULT_METHOD,
-) -> Codebook:
-    """Cluster the features of cells finely, by spherical k-means. A cell counts by its area.
+) -> Codebooks:
+    """Cluster the features of cells finely, many times, by spherical k-means.
+
+    A cell counts by its area.
 
     Parameters
     ----------
@@ -141,13 +216,13 @@ def fit_codebook(
     projection
         Of the collection.
     size
-        The number of clusters; there are fewer where there are fewer distinct features.
+        Clusters of each codebook; there are fewer where there are fewer distinct features.
     seed
-        Seed of the clustering.
+        Seed of the samples and of the clustering.
     device
         See `partdino.parts.kmeans.nearest`.
     method
-        For `codebook_runs`.
+        For `codebooks`, `codebook_cells` and `affinity`.
 
     Examples
     --------
@@ -160,75 +235,39 @@ def fit_codebook(
     ...     ObjectCells.whole(kinds + 0.01 * rng.normal(size=kinds.shape), np.ones(60))
     ...     for _ in range(2)
     ... ]
-    >>> codebook = fit_codebook(images, fit_projection(images), size=12)
-    >>> parts = codebook.cut(3, seed=0)
-    >>> len(parts), codebook.presence.shape
-    (3, (12, 2))
+    >>> codebooks = fit_codebooks(images, fit_projection(images), size=12)
+    >>> parts = codebooks.cut(3, seed=0)
+    >>> len(parts), codebooks.codes.shape
+    (3, (120, 64))
     >>> best = parts.similarities(kinds, kinds.mean(axis=0)).argmax(axis=1)
     >>> [len(set(best[kind : kind + 20])) for kind in (0, 20, 40)], len(set(best))
     ([1, 1, 1], 3)
     """
     points = np.concatenate([projection.points_of(cells) for cells in images])
-    areas = np.concatenate([cells.areas for cells in images])
-    directions, assignment = spherical_kmeans(
-        points, areas, size, seed, method.codebook_runs, device
-    )
-    mass = np.bincount(assignment, areas, minlength=len(directions))
-    image = np.repeat(np.arange(len(images)), [len(cells.areas) for cells in images])
-    presence = np.zeros((len(directions), len(images)), bool)
-    presence[assignment, image] = True
-    return _without_empty(projection, directions, mass, presence)
+    weights = np.concatenate([cells.areas for cells in images])
+    of_image = np.repeat(np.arange(len(images)), [len(cells.areas) for cells in images])
+    rng = np.random.default_rng(seed)
+    directed = np.flatnonzero(points.any(axis=1)) if points.any() else np.arange(len(points))
+    voters = directed[some_of(len(directed), _VOTERS, rng)]
+    spectra, codes = [], np.empty((len(voters), method.codebooks), np.int16)
+    for book, sample in enumerate(_samples(len(points), method, rng)):
+        directions, assignment = spherical_kmeans(
+            points[sample], weights[sample], size, int(rng.integers(2**31)), 1, device, _ITERATIONS
+        )
+        mass = np.bincount(assignment, weights[sample], minlength=len(directions))
+        directions, mass = directions[mass > 0], mass[mass > 0]
+        spectra.append(Spectrum.of(directions, mass, method))
+        codes[:, book] = nearest(points[voters], directions, device)[0]
+    arrays = (points[voters], weights[voters], of_image[voters])
+    return Codebooks(projection, *arrays, spectra, codes)
 
 
-def _without_empty(
-    projection: Projection, directions: np.ndarray, mass: np.ndarray, presence: np.ndarray
-) -> Codebook:
-    there = mass > 0
-    return Codebook(projection, directions[there], mass[there] / mass.sum(), presence[there])
-
-
-def _largest_first(parts: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """Renumber (M,) parts 0..C-1 by falling mass."""
-    _, parts = np.unique(parts, return_inverse=True)
-    order = np.argsort(-np.bincount(parts, mass), kind="stable")
-    return np.argsort(order)[parts]
-
-
-def normalised_cut(
-    directions: np.ndarray,
-    mass: np.ndarray,
-    num_parts: int,
-    seed: int,
-    method: Method = DEFAULT_METHOD,
-) -> np.ndarray:
-    """Divide the graph of all directions into parts that are alike within and unlike between.
-
-    Two directions are alike by ``exp((cosine - 1) / affinity)``, times the root of both masses. The
-    directions' coordinates in the first K eigenvectors of the normalised graph are clustered.
-
-    Parameters
-    ----------
-    directions
-        float64 (M, P), unit vectors.
-    mass
-        float64 (M,), above 0: how much each counts.
-    num_parts
-        K.
-    seed
-        Seed of the clustering.
-    method
-        For `affinity`.
-
-    Returns
-    -------
-    int64 (M,), numbered from 0; one part each where there are K directions or fewer.
-    """
-    if len(directions) <= num_parts:
-        return np.arange(len(directions))
-    alike = np.exp((directions @ directions.T - 1) / method.affinity) * np.sqrt(
-        np.outer(mass, mass)
-    )
-    degree = np.sqrt(alike.sum(axis=0))
-    _, vectors = np.linalg.eigh(alike / np.outer(degree, degree))
-    coordinates = normalise(vectors[:, -num_parts:])
-    return spherical_kmeans(coordinates, mass, num_parts, seed)[1]
+def _samples(count: int, method: Method, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Yield which of so many points each codebook is made of: all points come equally often."""
+    share = min(method.codebook_cells, count)
+    order = np.empty(0, np.int64)
+    for _ in range(method.codebooks):
+        if len(order) < share:
+            order = np.concatenate([order, rng.permutation(count)])
+        yield order[:share]
+        order = order[share:]

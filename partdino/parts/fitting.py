@@ -2,11 +2,11 @@
 
 ::
 
-    descriptions --> foreground --> projection --> codebook --> parts --> PartModel
+    descriptions --> foreground --> projection --> codebooks --> parts --> PartModel
 
 Whatever the collection's size, memory holds a bounded sample and one image more. The foreground
-and the first codebook are always those of the sample. With ``fit_on`` "all", projection and
-codebook are made of every object cell, in passes over the images: workers map pieces of the
+and the codebooks are always those of the sample. With ``fit_on`` "all", projection and the
+parts' centroids are made of every object cell, in passes over the images: workers map pieces of the
 collection to sums, and those are added up in the pieces' order, so it doesn't matter who made them.
 """
 
@@ -27,7 +27,7 @@ from partdino.errors import InputError
 from partdino.method import Method
 from partdino.options import FittedOptions, SettledOptions
 from partdino.part_range import candidates
-from partdino.parts.codebook import Codebook, fit_codebook
+from partdino.parts.codebook import Codebooks, PartClusters, fit_codebooks
 from partdino.parts.foreground import ForegroundModel, foreground_cells
 from partdino.parts.foreground_learning import learn_foreground
 from partdino.parts.kmeans import ClusterSums
@@ -42,7 +42,7 @@ Sums = TypeVar("Sums", Moments, ClusterSums)
 # The most cells to hold at once, and the most images to take them from.
 MAX_CELLS = 100_000
 MAX_IMAGES = 5_000
-# Over all cells, from the codebook of a sample: further ones gain under 0.1% in cosine.
+# Over all cells, from the centroids of a sample: further ones gain under 0.1% in cosine.
 PASSES = 5
 # Images of a piece, whose sums are made together: as many as a block of a store has.
 _PIECE = 32
@@ -132,7 +132,7 @@ def fit_models(
     else:
         everything = _Objects(store, names, foreground, method)
         projection = _total(_Objects.moments, everything, pool).projection(method)
-    codebook = cache(partial(_codebook, cells, everything, pool, projection, options))
+    codebooks = cache(partial(_codebooks, cells, projection, options))
     models: dict[int | str, PartModel] = {}
     for asked in numbers:
         if isinstance(asked, str):
@@ -140,9 +140,13 @@ def fit_models(
             number = curve.best
         else:
             number, curve = asked, None
-        parts = codebook(method.codebook_size(number)).cut(number, options.seed, method)
+        books = codebooks(method.codebook_size(number))
+        parts = books.cut(number, options.seed, method)
+        if everything is not None:
+            parts = _refined(parts, everything, pool, options.device)
         fitted = FittedOptions(**vars(options), parts=number)
-        models[asked] = PartModel(fitted, weights_sha256, parts, foreground, curve)
+        steadiness = books.steadiness(number, options.seed)
+        models[asked] = PartModel(fitted, weights_sha256, parts, foreground, curve, steadiness)
     return models
 
 
@@ -167,23 +171,24 @@ def find_foreground(
     return model
 
 
-def _codebook(
-    sample: Sequence[ObjectCells],
-    everything: _Objects | None,
-    pool: Pool | None,
-    projection: Projection,
-    options: SettledOptions,
-    size: int,
-) -> Codebook:
-    """Fit a codebook to the sample, and move it to where the mean of everything is, if given."""
-    codebook = fit_codebook(
+def _codebooks(
+    sample: Sequence[ObjectCells], projection: Projection, options: SettledOptions, size: int
+) -> Codebooks:
+    """Fit codebooks of a size to the sample."""
+    return fit_codebooks(
         sample, projection, size, options.seed, options.device_here, options.numbers
     )
-    if everything is not None:
-        for _ in range(PASSES):
-            of = partial(_Objects.cluster_sums, codebook=codebook, device=options.device)
-            codebook = codebook.refined(_total(of, everything, pool))
-    return codebook
+
+
+def _refined(
+    parts: PartClusters, everything: _Objects, pool: Pool | None, device: str
+) -> PartClusters:
+    """Move the centroids of a sample to where the means of all cells are."""
+    for _ in range(PASSES):
+        parts = parts.refined(
+            _total(partial(_Objects.cluster_sums, parts=parts, device=device), everything, pool)
+        )
+    return parts
 
 
 @dataclass(frozen=True)
@@ -210,10 +215,10 @@ class _Objects:
         """Return the sums that a projection is made of; None where there is no object."""
         return _sum(Moments.of(cells, self.method.centring) for cells in self.cells())
 
-    def cluster_sums(self, codebook: Codebook, device: str) -> ClusterSums | None:
-        """Return what one pass learns about the clusters of a codebook, or None."""
-        points = self._points(codebook.projection)
-        return _sum(ClusterSums.of(*each, codebook.directions, device) for each in points)
+    def cluster_sums(self, parts: PartClusters, device: str) -> ClusterSums | None:
+        """Return what one pass learns about the centroids of parts, or None."""
+        points, centroids = self._points(parts.projection), parts.centroids.astype(np.float64)
+        return _sum(ClusterSums.of(*each, centroids, device) for each in points)
 
     def _points(self, projection: Projection) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the points (C, P) of the smoothed cells of each, and their areas (C,)."""

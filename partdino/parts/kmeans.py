@@ -97,6 +97,7 @@ def spherical_kmeans(
     seed: int = 0,
     restarts: int = RESTARTS,
     device: str = "cpu",
+    iterations: int = _MAX_ITERATIONS,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cluster unit vectors by the cosine, with greedy k-means++ seeding.
 
@@ -114,6 +115,8 @@ def spherical_kmeans(
         Runs, of which the best is kept.
     device
         See `nearest`.
+    iterations
+        The most steps of a run.
 
     Returns
     -------
@@ -123,7 +126,10 @@ def spherical_kmeans(
         int64 (N,), the centroid of every point.
     """
     rng = np.random.default_rng(seed)
-    runs = [_kmeans_once(points, weights, num_clusters, rng, device) for _ in range(restarts)]
+    runs = [
+        _kmeans_once(points, weights, num_clusters, rng, device, iterations)
+        for _ in range(restarts)
+    ]
     centroids, assignment, _ = max(runs, key=lambda run: run[2])
     return centroids, assignment
 
@@ -151,10 +157,11 @@ def _kmeans_once(
     num_clusters: int,
     rng: np.random.Generator,
     device: str,
+    iterations: int,
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return centroids, assignment and the weighted sum of cosines."""
     centroids = _seed_centroids(points, weights, num_clusters, rng)
-    for _ in range(_MAX_ITERATIONS):
+    for _ in range(iterations):
         sums = ClusterSums.of(points, weights, centroids, device)
         previous, centroids = centroids, sums.centroids(centroids)
         if np.array_equal(previous, centroids):

@@ -35,6 +35,8 @@ class PartModel:
         None where the foreground is given (``foreground`` "none" or "masks").
     curve
         What the number of parts was chosen by; None where it was given. The file leaves it out.
+    steadiness
+        See `Codebooks.steadiness`. The file leaves it out, so that it is None of a loaded model.
     """
 
     options: FittedOptions
@@ -42,6 +44,7 @@ class PartModel:
     parts: PartClusters
     foreground: ForegroundModel | None
     curve: PartCurve | None = None
+    steadiness: float | None = None
 
     def foreground_cells(self, description: ImageDescription) -> np.ndarray:
         """Return bool (C,), the cells of a described image that are object."""
@@ -87,10 +90,13 @@ class PartModel:
                 "pass the same ones (--weights) or fit anew"
             )
 
-    def counts(self) -> dict[str, int | str]:
-        """Return how many parts were asked for, chosen, and found."""
-        return {
+    def counts(self) -> dict[str, int | str | float]:
+        """Return how many parts were asked for, chosen, and found, and how steady they are."""
+        counts: dict[str, int | str | float] = {
             "asked": self.options.parts if self.curve is None else self.curve.span,
             "chosen": self.options.parts,
             "found": len(self.parts),
         }
+        if self.steadiness is not None:
+            counts["steadiness"] = round(self.steadiness, 3)
+        return counts

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from partdino.describe.vectors import normalise
-from partdino.parts.codebook import fit_codebook, normalised_cut
+from partdino.method import Method
+from partdino.parts.codebook import fit_codebooks
+from partdino.parts.consensus import consensus
+from partdino.parts.normalised_cut import Spectrum
 from partdino.parts.projection import by_image, fit_projection
 
 
@@ -28,24 +33,53 @@ def arcs(lengths, per_unit=60, seed=0):
 def test_varied_parts_stay_whole_beside_compact_ones():
     """Where k-means would cut the longest arc, whose ends are unlike, the cut follows the gaps."""
     points, truth = arcs([1.5, 0.4, 0.4, 0.4])
-    parts = normalised_cut(points, np.ones(len(points)), 4, seed=0)
+    parts = Spectrum.of(points, np.ones(len(points))).cut(4, seed=0)
     assert adjusted_rand_score(truth, parts) == 1
 
 
 def test_heavier_directions_and_repeated_ones_are_the_same():
     points, _ = arcs([1.0, 0.5, 0.3], per_unit=30)
-    parts = normalised_cut(points, np.full(len(points), 2.0), 3, seed=0)
-    np.testing.assert_array_equal(parts, normalised_cut(points, np.ones(len(points)), 3, seed=0))
+    heavy, light = (Spectrum.of(points, np.full(len(points), mass)) for mass in (2.0, 1.0))
+    np.testing.assert_array_equal(heavy.cut(3, seed=0), light.cut(3, seed=0))
 
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_no_more_directions_than_parts(count):
-    assert normalised_cut(np.eye(3)[:count], np.ones(count), 3, 0).tolist() == list(range(count))
+    assert Spectrum.of(np.eye(3)[:count], np.ones(count)).cut(3, 0).tolist() == list(range(count))
 
 
-def fit_parts(features, areas, images, num_parts, seed=0):
-    cells = by_image(features, areas, images)
-    return fit_codebook(cells, fit_projection(cells), 128, seed).cut(num_parts, seed)
+def test_divisions_agree_on_what_none_of_them_has_right():
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], [60, 30, 10])
+    labels = np.stack([rng.permutation(3)[truth] for _ in range(40)], axis=1)
+    wrong = rng.random(labels.shape) < 0.35
+    labels[wrong] = rng.integers(3, size=wrong.sum())
+    assert max(adjusted_rand_score(truth, each) for each in labels.T) < 0.8
+    assert adjusted_rand_score(truth, consensus(labels, np.ones(100), 3)) == 1
+
+
+def fit_parts(features, areas, images, num_parts, seed=0, method=None):
+    cells, method = by_image(features, areas, images), method or Method()
+    books = fit_codebooks(cells, fit_projection(cells, method), 64, seed, method=method)
+    return books.cut(num_parts, seed, method)
+
+
+def test_many_codebooks_make_seeds_agree():
+    """On a cloud that is longer than wide but has no gaps, where one codebook is as good as any."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(1500, 12)) * np.linspace(3, 1, 12)
+    images = np.repeat(np.arange(15), 100)
+
+    def agreement(codebooks):
+        fits = (
+            fit_parts(features, np.ones(1500), images, 4, seed, Method(codebooks=codebooks))
+            for seed in range(4)
+        )
+        labels = [fit.similarities(features, features.mean(axis=0)).argmax(axis=1) for fit in fits]
+        return np.mean([adjusted_rand_score(*pair) for pair in combinations(labels, 2)])
+
+    one, many = agreement(1), agreement(64)
+    assert many > one + 0.1
 
 
 def collection(num_images=30, seed=0):
@@ -57,6 +91,19 @@ def collection(num_images=30, seed=0):
     looks = 2 * normalise(rng.normal(size=(num_images, 40)))
     noise = 0.02 * rng.normal(size=(len(truth), 40))
     return directions[truth] + looks[images] + noise, truth, images
+
+
+def test_steadiness_tells_parts_from_pieces_of_a_cloud():
+    rng = np.random.default_rng(0)
+    parts, cloud = collection()[0], rng.normal(size=(600, 40))
+    images = np.repeat(np.arange(30), 20)
+    steadiness = []
+    for features in (parts, cloud):
+        cells = by_image(features, np.ones(600), images)
+        books = fit_codebooks(cells, fit_projection(cells), 64)
+        steadiness.append(books.steadiness(3, seed=0))
+    assert steadiness[0] == 1
+    assert steadiness[1] < 0.6
 
 
 def test_parts_are_found_under_the_looks_of_the_images_and_numbered_by_size():

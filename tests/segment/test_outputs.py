@@ -100,6 +100,7 @@ def test_run_json_tells_what_was_done(finished_run):
     assert run["version"] == __version__
     nothing_odd = {"failed": 0, "without_foreground": 0, "without_photo": 0}
     assert run["counts"] == {"images": 8, "labelled": 8, **nothing_odd}
+    assert 0 <= run["parts"].pop("steadiness") <= 1
     assert run["parts"] == {"asked": PARTS, "chosen": PARTS, "found": PARTS}
     assert run["weights"]["backbone"] == run["options"]["backbone"] == "efficientnet-lite2"
     assert len(run["weights"]["sha256"]) == 64

@@ -43,6 +43,7 @@ def chosen(chosen_run) -> int:
 
 def test_the_run_says_what_was_asked_and_what_was_chosen(chosen_run, chosen):
     run = json.loads((chosen_run / "run.json").read_text())
+    assert 0 <= run["parts"].pop("steadiness") <= 1
     assert run["parts"] == {"asked": ASKED, "chosen": chosen, "found": chosen}
     assert chosen in NUMBERS
     assert run["options"]["parts"] == chosen

@@ -257,7 +257,7 @@ def test_more_parts_than_regions(segment, photo_folder, tmp_path):
     categories = json.loads((tmp_path / "coco.json").read_text())["categories"]
     assert [category["name"] for category in categories][-1] == "part_200"
     run = json.loads((tmp_path / "run.json").read_text())
-    assert run["parts"] == {"asked": 200, "chosen": 200, "found": found}
+    assert run["parts"].items() >= {"asked": 200, "chosen": 200, "found": found}.items()
 
 
 @pytest.mark.parametrize("foreground", ["auto", "none"])

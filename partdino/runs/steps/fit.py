@@ -28,6 +28,8 @@ from partdino.runs.reporting import Reporter, RunLog
 from partdino.runs.store import FeatureStore, Header, open_stores
 from partdino.runs.writers import curve_files, write_parts_curve
 
+UNSTEADY = 0.6  # steadiness below which people are warned: a third of the object changes its part
+
 
 def make_model(
     stores: Sequence[Path],
@@ -105,6 +107,12 @@ def fit_store(
         log.reporter.say(f"Parts: {model.curve.best}, the best of {model.curve.span}.")
         for doubt in model.curve.doubts:
             log.reporter.warn(doubt)
+    if model.steadiness is not None and model.steadiness < UNSTEADY:
+        log.reporter.warn(
+            f"the parts are not steady: two halves of what speaks for them agree at "
+            f"{model.steadiness:.2f} of 1, so with another --seed or some more photos they will be "
+            "others; more photos or fewer --parts help"
+        )
     return model
 
 
