@@ -33,6 +33,19 @@ def segment(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the unfinished run in --out.")
     ] = False,
+    update: Annotated[
+        bool,
+        typer.Option(
+            "--update",
+            help="Label what is new or has changed since the run in --out, with its parts.",
+        ),
+    ] = False,
+    drop_removed: Annotated[
+        bool,
+        typer.Option(
+            "--drop-removed", help="With --update: take out photos that are not there any more."
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print run.json on stdout.")] = False,
 ) -> None:
@@ -42,12 +55,19 @@ def segment(
 
     Exit code: 0 all images labelled, 1 some failed (failures.csv), 2 nothing done.
     """
+    from partdino.errors import ConfigError
     from partdino.runs.resume import Existing
     from partdino.runs.segment import segment as run_segment
+    from partdino.runs.update import update as run_update
 
     reporter = Reporter(quiet)
-    existing = Existing.of(overwrite, resume)
-    run = run_segment(inputs, out, given, reporter, model, existing)
+    existing = Existing.of(overwrite, resume, update)
+    if drop_removed and not update:
+        raise ConfigError("--drop-removed goes with --update")
+    if update:
+        run = run_update(inputs, out, given, reporter, model, drop_removed)
+    else:
+        run = run_segment(inputs, out, given, reporter, model, existing)
     report_run(run, out, reporter, as_json)
 
 

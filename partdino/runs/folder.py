@@ -55,7 +55,8 @@ class OutputFolder:
     Raises
     ------
     OutputError
-        It holds a run and `existing` is "refuse", or anything else.
+        It holds a run and `existing` is "refuse", none that is finished and `existing` is "update",
+        or anything else.
     """
 
     def __init__(self, path: Path, existing: Existing) -> None:
@@ -64,10 +65,18 @@ class OutputFolder:
         self._existing = existing
         self.store = self._work / "features"
         self._check_contents()
+        with suppress(OSError):
+            self._work.rmdir()  # of a run that was killed before it began: if it is empty
         if existing is not Existing.REFUSE and (self._work / WHOLE).exists():
             self._publish()  # where a run was killed while it did so
-        elif (self._work / _RENEWING).exists():
-            remove(self._work)  # what it was to renew is found again
+        elif self._is_renewing():
+            remove(self._work / _NEW)  # what it was to renew is found again; descriptions stay
+        self._check_update()
+
+    @property
+    def updates(self) -> bool:
+        """Whether the images may be others than those of the run in the folder."""
+        return self._existing is Existing.UPDATE
 
     @property
     def place(self) -> Path:
@@ -84,7 +93,9 @@ class OutputFolder:
             It was another run.
         """
         run = read_run(self.path)
-        if self._existing is not Existing.RESUME or is_unfinished(self.path) or not run:
+        goes_on = self._existing in (Existing.RESUME, Existing.UPDATE)
+        unfinished = is_unfinished(self.path) and not self._is_renewing()
+        if not goes_on or unfinished or not run:
             return None
         check_same(self.path, run["fingerprint"], fingerprint)
         return run
@@ -129,10 +140,21 @@ class OutputFolder:
         for leftover in list(self.path.rglob(LEFTOVERS)):
             remove(leftover)
 
-    def begin_to_renew(self, fingerprint: dict[str, Any]) -> None:
-        """Make room for some results of a finished run that are made anew; raises `OutputError`."""
-        self.begin(fingerprint)
-        (self._work / _RENEWING).touch()
+    def begin_to_renew(self) -> None:
+        """Make room for some results of a finished run that are made anew; raises `OutputError`.
+
+        What an earlier renewal has described is kept.
+        """
+        if not self._is_renewing():
+            remove(self._work)
+            self._work.mkdir(parents=True)
+            (self._work / _RENEWING).write_text(f"--{self._existing.value}")
+        (self._work / _NEW).mkdir()
+
+    def drop_renewal(self) -> None:
+        """Forget a renewal that was begun where nothing is left to renew."""
+        if is_unfinished(self.path):
+            self._drop()
 
     @contextmanager
     def sparing_older(self) -> Iterator[None]:
@@ -179,6 +201,9 @@ class OutputFolder:
                     "goes on"
                 )
 
+    def _is_renewing(self) -> bool:
+        return (self._work / _RENEWING).exists()
+
     def _drop(self) -> None:
         # In one step: half a work folder would pass for an unfinished run.
         dropped = self.path / _DROPPED
@@ -196,10 +221,19 @@ class OutputFolder:
                 f"{self.path} holds a finished run; pass --overwrite to replace it or another --out"
             )
         if self._existing is Existing.REFUSE:
+            again = (self._work / _RENEWING).read_text() if self._is_renewing() else "--resume"
             raise OutputError(
-                f"{self.path} holds an unfinished run; pass --resume to go on with it, --overwrite "
+                f"{self.path} holds an unfinished run; pass {again} to go on with it, --overwrite "
                 "to start again, or another --out"
             )
+
+    def _check_update(self) -> None:
+        if not self.updates:
+            return
+        if is_unfinished(self.path) and not self._is_renewing():
+            raise OutputError(f"{self.path} holds an unfinished run; go on with --resume first")
+        if not read_run(self.path):
+            raise OutputError(f"{self.path} holds no run to update; leave --update out")
 
 
 def image_files(folder: Path, name: str) -> list[Path]:

@@ -6,26 +6,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from partdino.describe.photos import Photo
 from partdino.engine.pool import Pool
 from partdino.errors import OutputError
 from partdino.files import file_sha256
 from partdino.parts.model import PartModel
 from partdino.parts.model_file import ModelFile
+from partdino.runs.changes import Changes
 from partdino.runs.folder import MODEL_FILE, OutputFolder
-from partdino.runs.reporting import Reporter, RunLog
+from partdino.runs.reporting import RunLog
 from partdino.runs.result_log import RESULTS_FILE, read_head, read_results
 from partdino.runs.run_record import run_document, write_run_tables
 from partdino.runs.shard import Shard
 from partdino.runs.steps.label import label, renew
-from partdino.runs.store import FeatureStore, Header, StoredImage
+from partdino.runs.store import FeatureStore, Header
 
 
 class LabelRun:
     """A run over images into an output folder: begin, label, finish.
 
     Where the folder holds this very run, finished, what has changed since is labelled anew and the
-    rest is kept.
+    rest is kept: by ``--resume`` where the images are the same, by ``--update`` also where they are
+    not.
 
     Parameters
     ----------
@@ -39,11 +40,15 @@ class LabelRun:
         The model file that was given, if any.
     log
         Where failures are booked.
+    drop_removed
+        Whether an update takes out the images that are not there any more.
 
     Attributes
     ----------
     done : dict or None
         The `run.json` of the finished run in the folder; None if this run begins anew.
+    unchanged : bool
+        Whether nothing is left to do, known after `begin`.
     """
 
     def __init__(
@@ -53,11 +58,14 @@ class LabelRun:
         shard: Shard,
         given: ModelFile | None,
         log: RunLog,
+        drop_removed: bool = False,
     ) -> None:
         self._folder, self._same, self._shard = folder, same, shard
-        self._given, self._log = given, log
+        self._given, self._log, self._drop_removed = given, log, drop_removed
         self._images: Sequence[Any] = ()
+        self._changes: Changes | None = None
         self.done = folder.finished(same)
+        self.unchanged = False
 
     def begin(self, images: Sequence[Any]) -> list[Any]:
         """Make room for the results; return those of the images that have to be labelled.
@@ -76,11 +84,19 @@ class LabelRun:
         if self.done is None:
             self._folder.begin(self._same)
             return list(images)
-        stale = _stale_images(self._folder, images, self._log.reporter)
-        if stale:
+        changes = self._changes = self._compare(images)
+        kept = [] if self._drop_removed else [r for r in changes.removed if r.failure is None]
+        self._images = sorted([*changes.present, *kept], key=lambda image: image.name)
+        self.unchanged = not changes.stale and not changes.moved
+        if self._folder.updates:
+            self.unchanged &= len(kept) == len(changes.removed)
+        self._say(changes)
+        if self.unchanged:
+            self._folder.drop_renewal()
+        else:
             _check_model(self._folder.path)
-            self._folder.begin_to_renew(self._same)
-        return stale
+            self._folder.begin_to_renew()
+        return changes.stale
 
     def label(self, store: FeatureStore, model: PartModel, pool: Pool | None) -> None:
         """Label images, and raise `PartDinoError` where that cannot be done for any.
@@ -106,8 +122,61 @@ class LabelRun:
         write_run_tables(self._folder.place, header.options, model, names, self._log)
         file = None if self._given is None else self._given.path
         run = run_document(header, model, self._same, file, self._shard, names, self._log)
+        if self.done:  # what the update does not know: how the model came to be
+            run.update({name: self.done[name] for name in ("model", "parts")})
+        if self._folder.updates and self._changes:
+            run["update"] = self._changes.counts
         self._folder.finish(run)
         return run
+
+    def _compare(self, images: Sequence[Any]) -> Changes:
+        """Return what has changed since the run was finished.
+
+        Raises
+        ------
+        OutputError
+            The run was one of other images: of any other to be resumed, of none of these to be
+            updated.
+        """
+        folder = self._folder.path
+        recorded = list(read_results(folder / RESULTS_FILE))
+        changes = Changes.between(recorded, images)
+        if self._folder.updates and recorded and len(changes.removed) == len(recorded):
+            raise OutputError(
+                f"{folder} holds a run of other photos ({recorded[0].name}, ...), none of which is "
+                "in INPUT; update with the same INPUT"
+            )
+        if not self._folder.updates and (changes.added or changes.removed):
+            raise OutputError(
+                f"{folder} holds a finished run of other images; pass --update to take up what is "
+                "new, --overwrite to replace it, or another --out"
+            )
+        return changes
+
+    def _say(self, changes: Changes) -> None:
+        folder, reporter, counts = self._folder.path, self._log.reporter, changes.counts
+        if changes.unknown:
+            reporter.warn(
+                f"{folder} does not say which versions of its photos were labelled (it is of "
+                "Part-DINO 0.1): whether any has changed since cannot be told"
+            )
+        if changes.removed:
+            names = ", ".join(result.name for result in changes.removed[:3])
+            more = ", ..." if len(changes.removed) > 3 else ""
+            fate = "they are taken out" if self._drop_removed else "their results stay"
+            cure = "" if self._drop_removed else " (--drop-removed takes them out)"
+            reporter.warn(
+                f"{counts['removed']} photos are not there any more: {names}{more}; {fate}{cure}"
+            )
+        if self.unchanged:
+            reporter.say(f"{folder} holds this run, finished: nothing is left to do.")
+        else:
+            new = f"{counts['added']} are new, " if self._folder.updates else ""
+            reporter.say(
+                f"{folder} holds this run, finished: {new}{counts['changed']} images have changed "
+                f"and {counts['failed']} had failed; these are done anew, with the parts that were "
+                "found."
+            )
 
 
 def _check_model(folder: Path) -> None:
@@ -118,40 +187,3 @@ def _check_model(folder: Path) -> None:
             f"{folder / MODEL_FILE} is not the model that the images there were labelled with; put "
             "that back, or pass --overwrite to begin anew"
         )
-
-
-def _stale_images(
-    folder: OutputFolder, images: Sequence[StoredImage | Photo], reporter: Reporter
-) -> list[Any]:
-    """Return the images of a finished run whose results are not those of today, and say so.
-
-    Those are the ones whose photo or mask has changed, and those that have failed: what was wrong
-    may have been cured.
-
-    Raises
-    ------
-    OutputError
-        The run was one of other images.
-    """
-    recorded = list(read_results(folder.path / RESULTS_FILE))
-    if [result.name for result in recorded] != [image.name for image in images]:
-        raise OutputError(
-            f"{folder.path} holds a finished run of other images; pass --overwrite to replace it "
-            "or another --out"
-        )
-    pairs = list(zip(recorded, images, strict=True))
-    changed = [i for r, i in pairs if r.failure is None and r.key not in (None, i.key)]
-    failed = [i for r, i in pairs if r.failure is not None and getattr(i, "failure", None) is None]
-    if any(result.key is None for result, _ in pairs if result.failure is None):
-        reporter.warn(
-            f"{folder.path} does not say which versions of its photos were labelled (it is of "
-            "Part-DINO 0.1): whether any has changed since cannot be told"
-        )
-    if not changed and not failed:
-        reporter.say(f"{folder.path} holds this run, finished: nothing is left to do.")
-    else:
-        reporter.say(
-            f"{folder.path} holds this run, finished: {len(changed)} images have changed and "
-            f"{len(failed)} had failed; these are done anew, with the parts that were found."
-        )
-    return [image for _, image in pairs if image in changed or image in failed]

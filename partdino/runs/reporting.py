@@ -28,20 +28,21 @@ class Reporter(Protocol):
 
 
 @contextmanager
-def resumable() -> Iterator[None]:
+def resumable(again: str = "--resume") -> Iterator[None]:
     """Tell how to go on where a signal ends a run, or the function, between its steps."""
     try:
         yield
     except Stopped as stop:
-        state = stop.state or "what is done is kept; go on with --resume"
+        state = stop.state or f"what is done is kept; go on with {again}"
         raise Stopped(stop.signal, state) from None
 
 
 @dataclass
 class RunLog:
-    """What a run keeps account of, and says."""
+    """What a run keeps account of, and says; `again` is the option that goes on with it."""
 
     reporter: Reporter
+    again: str = "--resume"
     failures: dict[str, str] = field(default_factory=dict)
     without_foreground: list[str] = field(default_factory=list)
     without_photo: list[str] = field(default_factory=list)
@@ -111,5 +112,5 @@ class RunLog:
             try:
                 yield advance
             except Stopped as stop:
-                state = f"{done} of {total} images have {title}; go on with --resume"
+                state = f"{done} of {total} images have {title}; go on with {self.again}"
                 raise Stopped(stop.signal, state) from None

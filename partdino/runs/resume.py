@@ -29,13 +29,18 @@ class Existing(str, Enum):
     REFUSE = "refuse"
     OVERWRITE = "overwrite"
     RESUME = "resume"
+    UPDATE = "update"
 
     @classmethod
-    def of(cls, overwrite: bool, resume: bool) -> Existing:
-        """Return what two flags of the command line say; raises `ConfigError`."""
-        if overwrite and resume:
-            raise ConfigError("--overwrite starts again and --resume goes on: pass one of them")
-        return cls.OVERWRITE if overwrite else cls.RESUME if resume else cls.REFUSE
+    def of(cls, overwrite: bool, resume: bool, update: bool = False) -> Existing:
+        """Return what the flags of the command line say; raises `ConfigError`."""
+        if overwrite + resume + update > 1:
+            others = " and --update takes up what has changed" if update else ""
+            raise ConfigError(
+                f"--overwrite starts again, --resume goes on{others}: pass one of them"
+            )
+        flags = {cls.OVERWRITE: overwrite, cls.RESUME: resume, cls.UPDATE: update}
+        return next((existing for existing, given in flags.items() if given), cls.REFUSE)
 
 
 def contents(folder: Path) -> set[str]:
@@ -80,15 +85,17 @@ def fingerprint(
     }
 
 
-def check_same(folder: Path, begun: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Raise `OutputError` where a folder was begun with other values than it is resumed with."""
+_AGAIN = "resume with the same, or start again with --overwrite"
+
+
+def check_same(
+    folder: Path, begun: Mapping[str, Any], now: Mapping[str, Any], cure: str = _AGAIN
+) -> None:
+    """Raise `OutputError` where a folder was begun with other values than it goes on with."""
     for key, value in now.items():
         if begun.get(key) != value:
             what = _WORDS.get(key, f"another {key} ({begun.get(key)!r}, now {value!r})")
-            raise OutputError(
-                f"{folder} was begun with {what}; resume with the same, or start again with "
-                "--overwrite"
-            )
+            raise OutputError(f"{folder} was begun with {what}; {cure}")
 
 
 def check_free(folder: Path, result: str, overwrite: bool) -> None:

@@ -9,15 +9,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from partdino.describe.photos import find_photos
+from partdino.describe.photos import Photo, find_photos
 from partdino.describe.settling import settle
 from partdino.describe.workers import stage_workers
+from partdino.engine.pool import Pool
 from partdino.errors import ModelError
-from partdino.options import DECIDED_OPTIONS, RUNNING_OPTIONS, Options, validate
+from partdino.options import DECIDED_OPTIONS, RUNNING_OPTIONS, Options, SettledOptions, validate
+from partdino.parts.model import PartModel
 from partdino.parts.model_file import ModelFile, load_model
 from partdino.runs.folder import CURVE_NAME, MODEL_FILE, OutputFolder
 from partdino.runs.label_run import LabelRun
@@ -27,8 +30,11 @@ from partdino.runs.resume import Existing, fingerprint
 from partdino.runs.shard import WHOLE
 from partdino.runs.steps.describe import check_any, describe
 from partdino.runs.steps.fit import fit_store
-from partdino.runs.store import Header, StoreWriter
+from partdino.runs.store import FeatureStore, Header, StoreWriter
 from partdino.runs.writers import write_parts_curve
+
+if TYPE_CHECKING:
+    from partdino.describe.features import Backbone
 
 
 @resumable()
@@ -69,39 +75,103 @@ def segment(
     """
     log = RunLog(reporter)
     source = None if model_file is None else ModelFile.read(model_file)
-    asked, model = _options(given, source), None if source is None else source.model
+    asked = options_of(given, source)
     with lock_folder(out):
         folder = OutputFolder(out, existing)
-        photos, unread = find_photos(inputs, out, asked.masks)
-        log.note_unread(unread)
-        folder.refuse_as_inputs(photo.path for photo in photos)
-        backbone, options, notes = settle(asked, reporter.say, reporter.warn)
-        if model is not None:
-            model.check_backbone(backbone)
-        identity = Header.of(photos, options, backbone, notes, WHOLE).identity
+        photos = find(inputs, folder, asked.masks, log)
+        setting = settled(asked, source, log)
         sha256 = None if source is None else source.sha256
-        same = fingerprint(identity, asked, sha256, str(WHOLE))
+        same = fingerprint(setting.identity(photos), asked, sha256, str(WHOLE))
         run = LabelRun(folder, same, WHOLE, source, log)
-        photos = run.begin(photos)
-        if run.done and not photos:
-            return run.done
-        header = Header.of(photos, options, backbone, notes, WHOLE)
-        workers = stage_workers(options.workers, options.engine, options.device)
-        with folder.sparing_older(), workers as pool:
-            writer = StoreWriter(folder.store, Existing.RESUME)
-            store = describe(photos, writer, header, backbone, options, pool, log)
+
+        def model(store: FeatureStore, pool: Pool | None) -> PartModel:
             if run.done:
-                model = load_model(out / MODEL_FILE)
-            else:
-                check_any(store, out if folder.place == out else None)
-            if model is None:
-                model = fit_store(store, asked.parts, options, log, pool)
-                write_parts_curve(folder.place / CURVE_NAME, model.curve)
-            run.label(store, model, pool)
-        return run.finish(header, model)
+                return load_model(out / MODEL_FILE)
+            check_any(store, out if folder.place == out else None)
+            if source is not None:
+                return source.model
+            fitted = fit_store(store, asked.parts, setting.options, log, pool)
+            write_parts_curve(folder.place / CURVE_NAME, fitted.curve)
+            return fitted
+
+        return complete(run, folder, photos, setting, model, log)
 
 
-def _options(given: Mapping[str, Any], source: ModelFile | None) -> Options:
+@dataclass(frozen=True)
+class Setting:
+    """What a run describes its photos with, and what was chosen for "auto"; see `settle`."""
+
+    backbone: Backbone
+    options: SettledOptions
+    notes: list[str]
+
+    def header(self, photos: Sequence[Photo]) -> Header:
+        """Return the header of the store of some photos."""
+        return Header.of(photos, self.options, self.backbone, self.notes, WHOLE)
+
+    def identity(self, photos: Sequence[Photo]) -> dict[str, Any]:
+        """Return all that decides the descriptions except the photos."""
+        return self.header(photos).identity
+
+
+def find(
+    inputs: Sequence[Path | str], folder: OutputFolder, masks: Path | None, log: RunLog
+) -> list[Photo]:
+    """Return the photos of a run, none of them a result of its folder; raises `PartDinoError`."""
+    photos, unread = find_photos(inputs, folder.path, masks)
+    log.note_unread(unread)
+    folder.refuse_as_inputs(photo.path for photo in photos)
+    return photos
+
+
+def settled(asked: Options, source: ModelFile | None, log: RunLog) -> Setting:
+    """Settle what a run describes with, as the model needs it if there is one."""
+    setting = Setting(*settle(asked, log.reporter.say, log.reporter.warn))
+    if source is not None:
+        source.model.check_backbone(setting.backbone)
+    return setting
+
+
+def complete(
+    run: LabelRun,
+    folder: OutputFolder,
+    photos: Sequence[Photo],
+    setting: Setting,
+    model_of: Callable[[FeatureStore, Pool | None], PartModel],
+    log: RunLog,
+) -> dict[str, Any]:
+    """Describe and label what a run lacks, and return its `run.json`.
+
+    Parameters
+    ----------
+    run, folder
+        The run and where it goes.
+    photos
+        All of them.
+    setting
+        What they are described with.
+    model_of
+        Returns the model, given the store of what was described.
+    log
+        Where failures are booked.
+    """
+    photos, options = run.begin(photos), setting.options
+    if run.done and run.unchanged:
+        return run.done
+    header = setting.header(photos)
+    workers = stage_workers(options.workers, options.engine, options.device)
+    with folder.sparing_older(), workers as pool:
+        store = FeatureStore(header, [])
+        if photos:
+            writer = StoreWriter(folder.store, Existing.RESUME, of_others=run.done is not None)
+            store = describe(photos, writer, header, setting.backbone, options, pool, log)
+        model = model_of(store, pool)
+        run.label(store, model, pool)
+    return run.finish(header, model)
+
+
+def options_of(given: Mapping[str, Any], source: ModelFile | None) -> Options:
+    """Return the options of a run, those of its model if there is one; raises `PartDinoError`."""
     if source is None:
         return validate(given)
     running = {name: value for name, value in given.items() if name in RUNNING_OPTIONS}

@@ -9,22 +9,27 @@ from pathlib import Path
 
 import numpy as np
 
-from partdino.describe.photos import Photo
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pool import Pool
 from partdino.errors import OutputNameError
-from partdino.files import write_bytes
+from partdino.files import link, write_bytes
 from partdino.parts.labelling import label_image
 from partdino.parts.model import PartModel
 from partdino.parts.model_file import save_model
 from partdino.parts.result import PartSegmentation
-from partdino.runs.folder import MODEL_FILE, OutputFolder, clear_images, link_image
+from partdino.runs.folder import (
+    CURVE_NAME,
+    MODEL_FILE,
+    OutputFolder,
+    clear_images,
+    link_image,
+)
 from partdino.runs.reporting import RunLog
-from partdino.runs.result_log import RESULTS_FILE, Recorded, ResultLog, read_results, results_head
+from partdino.runs.result_log import Recorded, ResultLog, results_head
 from partdino.runs.shard import Shard
 from partdino.runs.steps.recall import read_photo, recall_results
 from partdino.runs.store import FeatureStore, StoredImage
-from partdino.runs.writers import OutputWriters
+from partdino.runs.writers import OutputWriters, curve_files
 
 
 def label(
@@ -74,13 +79,13 @@ def label(
 def renew(
     folder: OutputFolder,
     store: FeatureStore,
-    images: Sequence[StoredImage | Photo],
+    images: Sequence[Recorded],
     shard: Shard,
     model: PartModel,
     pool: Pool | None,
     log: RunLog,
 ) -> None:
-    """Label some images of a finished run anew, and keep the results of the others.
+    """Label some images of a finished run, new or anew, and keep the results of the others.
 
     Parameters
     ----------
@@ -89,7 +94,8 @@ def renew(
     store
         The images that are labelled.
     images
-        All images of the run, in their order.
+        All images that the run is to have, in their order: as they are recorded, except those that
+        are labelled.
     shard, model
         Of the run.
     pool
@@ -98,20 +104,22 @@ def renew(
         Where failures are booked.
     """
     old, place = folder.path, folder.place
-    write_bytes(place / MODEL_FILE, (old / MODEL_FILE).read_bytes())
+    for file in (old / MODEL_FILE, *curve_files(old / CURVE_NAME)):
+        if file.is_file():
+            link(file, place / file.name)
     writers = OutputWriters(place, store.header.notes)
     renewed: dict[str, Recorded] = {}
     again = {image.name for image in store.images}
-    for result in read_results(old / RESULTS_FILE):  # first: what is new takes no name of theirs
-        if result.name not in again:
-            link_image(result.name, old, place)
+    for image in images:  # first: what is new takes no name of theirs
+        if image.name not in again:
+            link_image(image.name, old, place)
     with log.progress("labels", len(store.images)) as advance:
-        for image, outcome in _labelled(store.images, model, pool):
-            renewed[image.name] = _write(image, outcome, writers.keep, RunLog(log.reporter))
+        for stored, outcome in _labelled(store.images, model, pool):
+            renewed[stored.name] = _write(stored, outcome, writers.keep, RunLog(log.reporter))
             advance(outcome.seconds)
-    recorded = [renewed.get(r.name, r) for r in read_results(old / RESULTS_FILE)]
-    failures = {image.name: image.failure for image in store.images}
-    versions = [(image.key, failures.get(image.name)) for image in images]
+    recorded = [renewed.get(image.name, image) for image in images]
+    failures = {stored.name: stored.failure for stored in store.images}
+    versions = [(image.key or "", failures.get(image.name, image.failure)) for image in images]
     results = ResultLog(place, results_head(versions, place / MODEL_FILE, shard))
     results.begin()
     for result in recorded:

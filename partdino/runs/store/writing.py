@@ -41,6 +41,8 @@ class StoreWriter:
         The store, in a folder that `partdino.runs.lock` holds for this run; made by `begin`.
     existing
         What to do if it holds one already.
+    of_others
+        Whether what it holds may be of any other photos: it is taken where it fits, else dropped.
 
     Raises
     ------
@@ -54,9 +56,9 @@ class StoreWriter:
         version than today's; known after `begin`.
     """
 
-    def __init__(self, folder: Path, existing: Existing) -> None:
+    def __init__(self, folder: Path, existing: Existing, of_others: bool = False) -> None:
         self._target, self._new = folder, folder / WORK_FOLDER
-        self._existing = existing
+        self._existing, self._of_others = existing, of_others
         self._check_contents()
         self.folder = self._place()
         self._journal = DescriptionStore(self.folder / "journal")
@@ -90,7 +92,8 @@ class StoreWriter:
             It is of another version, or damaged.
         """
         self._clear(header)
-        self._check_photos(photos)
+        if not self._of_others:
+            self._check_photos(photos)
         size = header.block_size
         planned = {n: photos[n * size : (n + 1) * size] for n in header.blocks}
         kept = self._keep(planned)

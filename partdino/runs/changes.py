@@ -1,0 +1,90 @@
+"""What has changed since a run was finished: its results beside the photos of today."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from partdino.describe.photos import Photo
+from partdino.runs.result_log import Recorded
+from partdino.runs.store import StoredImage
+
+Image = Photo | StoredImage
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The images of a finished run, by what has become of them.
+
+    Attributes
+    ----------
+    present
+        Every image that is there today, in its order, as it was recorded but with the place and the
+        version of today; new ones, too.
+    added
+        Images that the run did not have.
+    changed
+        Images whose photo or mask is another version now.
+    failed
+        Images that had failed, and may not any more: what was wrong may have been cured.
+    removed
+        What is recorded of images that are not there any more.
+    moved
+        Whether a photo lies elsewhere now, itself unchanged.
+    unknown
+        Whether a version was not recorded (lists of Part-DINO 0.1).
+    """
+
+    present: list[Recorded]
+    added: list[Image]
+    changed: list[Image]
+    failed: list[Image]
+    removed: list[Recorded]
+    moved: bool
+    unknown: bool
+
+    @classmethod
+    def between(cls, recorded: Sequence[Recorded], images: Sequence[Image]) -> Changes:
+        """Compare what a run has recorded with the images of today."""
+        before = {result.name: result for result in recorded}
+        pairs = [(before.get(image.name), image) for image in images]
+        known = [(result, image) for result, image in pairs if result is not None]
+        done = [(result, image) for result, image in known if result.failure is None]
+        names = {image.name for image in images}
+        return cls(
+            present=[_today(result, image) for result, image in pairs],
+            added=[image for result, image in pairs if result is None],
+            changed=[image for result, image in done if result.key not in (None, image.key)],
+            failed=[
+                image
+                for result, image in known
+                if result.failure is not None and getattr(image, "failure", None) is None
+            ],
+            removed=[result for result in recorded if result.name not in names],
+            moved=any(result.photo != str(_place(image)) for result, image in known),
+            unknown=any(result.key is None for result, _ in done),
+        )
+
+    @property
+    def stale(self) -> list[Any]:
+        """The images that have to be labelled, in their order."""
+        stale = {image.name: image for image in (*self.added, *self.changed, *self.failed)}
+        return [stale[result.name] for result in self.present if result.name in stale]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many images are of each kind."""
+        kinds = ("added", "changed", "failed", "removed")
+        return {kind: len(getattr(self, kind)) for kind in kinds}
+
+
+def _today(result: Recorded | None, image: Image) -> Recorded:
+    photo, key = str(_place(image)), image.key
+    if result is None:
+        return Recorded(image.name, photo, key)
+    return replace(result, photo=photo, key=result.key and key)
+
+
+def _place(image: Image) -> Any:
+    return image.path if isinstance(image, Photo) else image.photo
