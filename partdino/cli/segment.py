@@ -40,6 +40,14 @@ def segment(
             help="Label what is new or has changed since the run in --out, with its parts.",
         ),
     ] = False,
+    refit: Annotated[
+        bool,
+        typer.Option(
+            "--refit",
+            help="With --update: find the parts anew in all photos; those that match keep their "
+            "numbers.",
+        ),
+    ] = False,
     drop_removed: Annotated[
         bool,
         typer.Option(
@@ -56,15 +64,20 @@ def segment(
     Exit code: 0 all images labelled, 1 some failed (failures.csv), 2 nothing done.
     """
     from partdino.errors import ConfigError
+    from partdino.runs.refit import refit as run_refit
     from partdino.runs.resume import Existing
     from partdino.runs.segment import segment as run_segment
     from partdino.runs.update import update as run_update
 
     reporter = Reporter(quiet)
-    existing = Existing.of(overwrite, resume, update)
+    existing = Existing.of(overwrite, resume, update, refit)
     if drop_removed and not update:
         raise ConfigError("--drop-removed goes with --update")
-    if update:
+    if refit and model is not None:
+        raise ConfigError("--refit finds the parts anew and --model has them: pass one of them")
+    if refit:
+        run = run_refit(inputs, out, given, reporter, drop_removed)
+    elif update:
         run = run_update(inputs, out, given, reporter, model, drop_removed)
     else:
         run = run_segment(inputs, out, given, reporter, model, existing)

@@ -21,6 +21,7 @@ from partdino.output_marks import LABELS_FOLDER, RUN_FILE, WORK_FOLDER
 from partdino.runs.replacing import WHOLE, move_in
 from partdino.runs.result_log import RESULTS_FILE, read_results
 from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents
+from partdino.runs.review.state import REVIEW_FILE
 from partdino.runs.writers import CURRENT_FILE
 
 MODEL_FILE = "parts.safetensors"
@@ -55,8 +56,8 @@ class OutputFolder:
     Raises
     ------
     OutputError
-        It holds a run and `existing` is "refuse", none that is finished and `existing` is "update",
-        or anything else.
+        It holds a run and `existing` is "refuse", none that is finished and `existing` is "update"
+        or "refit", or anything else.
     """
 
     def __init__(self, path: Path, existing: Existing) -> None:
@@ -71,7 +72,7 @@ class OutputFolder:
             self._publish()  # where a run was killed while it did so
         elif self._is_renewing():
             remove(self._work / _NEW)  # what it was to renew is found again; descriptions stay
-        self._check_update()
+        self._check_goes_on()
 
     @property
     def updates(self) -> bool:
@@ -126,7 +127,7 @@ class OutputFolder:
         begun = _read_json(self._work / _FINGERPRINT)
         if begun and self._existing is Existing.RESUME:
             check_same(self.path, begun, fingerprint)
-        else:
+        elif begun != fingerprint or self._existing is not Existing.REFIT:
             # Those of an unfinished run may be inputs of this one, like those of a finished run.
             older = bool(read_run(self.path)) or any(True for _ in _listed(self.path))
             remove(self._work)
@@ -195,7 +196,8 @@ class OutputFolder:
     def _refuse_foreign(self, new: Path) -> None:
         """Raise `OutputError` where a new result would take the place of what is no result."""
         for path in foreign_files(self.path):
-            if (new / path.relative_to(self.path)).exists():
+            # A review is a person's; what a refit writes is what stays true of it.
+            if path != self.path / REVIEW_FILE and (new / path.relative_to(self.path)).exists():
                 raise OutputError(
                     f"{path} is none of the results that are replaced; move it away, and --resume "
                     "goes on"
@@ -221,18 +223,29 @@ class OutputFolder:
                 f"{self.path} holds a finished run; pass --overwrite to replace it or another --out"
             )
         if self._existing is Existing.REFUSE:
-            again = (self._work / _RENEWING).read_text() if self._is_renewing() else "--resume"
             raise OutputError(
-                f"{self.path} holds an unfinished run; pass {again} to go on with it, --overwrite "
-                "to start again, or another --out"
+                f"{self.path} holds an unfinished run; pass {self._again} to go on with it, "
+                "--overwrite to start again, or another --out"
             )
 
-    def _check_update(self) -> None:
-        if not self.updates:
+    @property
+    def _again(self) -> str:
+        """The option that goes on with what is unfinished."""
+        if self._is_renewing():
+            return (self._work / _RENEWING).read_text()
+        refits = "refit" in _read_json(self._work / _FINGERPRINT)
+        return f"--{(Existing.REFIT if refits else Existing.RESUME).value}"
+
+    def _check_goes_on(self) -> None:
+        if self._existing in (Existing.REFUSE, Existing.OVERWRITE):
             return
-        if is_unfinished(self.path) and not self._is_renewing():
-            raise OutputError(f"{self.path} holds an unfinished run; go on with --resume first")
-        if not read_run(self.path):
+        unfinished = is_unfinished(self.path) and not self._is_renewing()
+        if unfinished and self._again != f"--{self._existing.value}":
+            raise OutputError(
+                f"{self.path} holds an unfinished run; go on with {self._again} first, or start "
+                "again with --overwrite"
+            )
+        if self._existing is not Existing.RESUME and not read_run(self.path):
             raise OutputError(f"{self.path} holds no run to update; leave --update out")
 
 

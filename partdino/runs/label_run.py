@@ -42,6 +42,8 @@ class LabelRun:
         Where failures are booked.
     drop_removed
         Whether an update takes out the images that are not there any more.
+    begun_as
+        What an unfinished run is known by, if that is more than `same`.
 
     Attributes
     ----------
@@ -49,6 +51,8 @@ class LabelRun:
         The `run.json` of the finished run in the folder; None if this run begins anew.
     unchanged : bool
         Whether nothing is left to do, known after `begin`.
+    more : dict
+        What `run.json` is to hold besides.
     """
 
     def __init__(
@@ -59,11 +63,13 @@ class LabelRun:
         given: ModelFile | None,
         log: RunLog,
         drop_removed: bool = False,
+        begun_as: dict[str, Any] | None = None,
     ) -> None:
         self._folder, self._same, self._shard = folder, same, shard
         self._given, self._log, self._drop_removed = given, log, drop_removed
+        self._begun_as = begun_as or same
         self._images: Sequence[Any] = ()
-        self._changes: Changes | None = None
+        self.more: dict[str, Any] = {}
         self.done = folder.finished(same)
         self.unchanged = False
 
@@ -82,14 +88,15 @@ class LabelRun:
         """
         self._images = images
         if self.done is None:
-            self._folder.begin(self._same)
+            self._folder.begin(self._begun_as)
             return list(images)
-        changes = self._changes = self._compare(images)
+        changes = self._compare(images)
         kept = [] if self._drop_removed else [r for r in changes.removed if r.failure is None]
         self._images = sorted([*changes.present, *kept], key=lambda image: image.name)
         self.unchanged = not changes.stale and not changes.moved
         if self._folder.updates:
             self.unchanged &= len(kept) == len(changes.removed)
+            self.more["update"] = changes.counts
         self._say(changes)
         if self.unchanged:
             self._folder.drop_renewal()
@@ -124,8 +131,7 @@ class LabelRun:
         run = run_document(header, model, self._same, file, self._shard, names, self._log)
         if self.done:  # what the update does not know: how the model came to be
             run.update({name: self.done[name] for name in ("model", "parts")})
-        if self._folder.updates and self._changes:
-            run["update"] = self._changes.counts
+        run.update(self.more)
         self._folder.finish(run)
         return run
 

@@ -30,16 +30,26 @@ class Existing(str, Enum):
     OVERWRITE = "overwrite"
     RESUME = "resume"
     UPDATE = "update"
+    REFIT = "update --refit"
 
     @classmethod
-    def of(cls, overwrite: bool, resume: bool, update: bool = False) -> Existing:
+    def of(
+        cls, overwrite: bool, resume: bool, update: bool = False, refit: bool = False
+    ) -> Existing:
         """Return what the flags of the command line say; raises `ConfigError`."""
+        if refit and not update:
+            raise ConfigError("--refit goes with --update")
         if overwrite + resume + update > 1:
             others = " and --update takes up what has changed" if update else ""
             raise ConfigError(
                 f"--overwrite starts again, --resume goes on{others}: pass one of them"
             )
-        flags = {cls.OVERWRITE: overwrite, cls.RESUME: resume, cls.UPDATE: update}
+        flags = {
+            cls.OVERWRITE: overwrite,
+            cls.RESUME: resume,
+            cls.REFIT: refit,
+            cls.UPDATE: update,
+        }
         return next((existing for existing, given in flags.items() if given), cls.REFUSE)
 
 

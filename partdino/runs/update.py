@@ -67,14 +67,14 @@ def update(
     with lock_folder(out):
         folder = OutputFolder(out, Existing.UPDATE)
         done = read_run(out)
-        _check_whole(out, done)
+        check_whole(out, done)
         source = ModelFile.read(out / MODEL_FILE)
         if model_file is not None and ModelFile.read(model_file).sha256 != source.sha256:
             raise ModelError(
                 f"{model_file} is not the model of the run in {out}; leave --model out, or label "
                 "all photos with it: --overwrite"
             )
-        asked = options_of(_with_options_of_run(given, done["options"], out), source)
+        asked = options_of(with_options_of_run(given, done["options"], out), source)
         photos = find(inputs, folder, asked.masks, log)
         setting = settled(asked, source, log)
         now = {**done["fingerprint"], "version": __version__, **setting.identity(photos)}
@@ -89,7 +89,8 @@ def update(
         return complete(run, folder, photos, setting, lambda store, pool: source.model, log)
 
 
-def _check_whole(out: Path, done: Mapping[str, Any]) -> None:
+def check_whole(out: Path, done: Mapping[str, Any]) -> None:
+    """Raise `OutputError` where a folder holds a shard of a run."""
     if done.get("shard") != str(WHOLE):
         raise OutputError(
             f"{out} holds shard {done.get('shard')} of a run; merge the shards, and update the "
@@ -97,7 +98,7 @@ def _check_whole(out: Path, done: Mapping[str, Any]) -> None:
         )
 
 
-def _with_options_of_run(
+def with_options_of_run(
     given: Mapping[str, Any], options: Mapping[str, Any], out: Path
 ) -> dict[str, Any]:
     """Add what a model file does not hold of the options of a run; raises `ConfigError`."""
