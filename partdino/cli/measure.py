@@ -23,6 +23,10 @@ def measure(
     metadata: Annotated[
         Path | None, typer.Option(help="CSV whose columns are joined by the file's name.")
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Of --metadata: what the figure tells apart."),
+    ] = None,
     excel: Annotated[bool, typer.Option("--excel", help="Write a workbook (.xlsx), too.")] = False,
     workers: Workers = None,
     overwrite: Annotated[
@@ -33,13 +37,15 @@ def measure(
 ) -> None:
     """Measure size, shape and colour of every part: measurements.csv and photos.csv.
 
+    A figure, measurements.png, shows how each measurement is distributed by part.
+
     Exit code: 0 all photos measured, 1 some failed, 2 nothing done.
     """
     from partdino.runs.measures.run import measure as run_measure
 
     reporter = Reporter(quiet)
     place, processes = out or folder, or_auto(workers)
-    done = run_measure(folder, place, reporter, scale, metadata, excel, overwrite, processes)
+    done = run_measure(folder, place, reporter, scale, metadata, by, excel, overwrite, processes)
     counts = done["counts"]
     reporter.say(f"{counts['images']} photos, {counts['odd']} look odd; see {done['files'][1]}")
     if as_json:

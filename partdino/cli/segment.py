@@ -91,6 +91,7 @@ def report_run(run: dict[str, Any], out: Path, reporter: Reporter, as_json: bool
         f"{counts['labelled']} of {counts['images']} images labelled in "
         f"{run['seconds_total']:.0f} s; see {out / 'contact_sheet.jpg'}"
     )
+    reporter.say(f"Sizes, shapes and colours of the parts: partdino measure {out}")
     if counts["failed"]:
         reporter.warn(f"{counts['failed']} images failed; see {out / 'failures.csv'}")
     if as_json:

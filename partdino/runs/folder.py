@@ -30,7 +30,10 @@ CURVE_NAME = "parts_curve"  # and .csv, .png, .svg
 # Of each image, and the suffix that its file has after the image's name.
 PER_IMAGE = {LABELS_FOLDER: ".png", "overlays": ".jpg"}
 # Of `partdino measure`: gone with the results that they are of.
-MEASURE_FILES = ("measurements.csv", "photos.csv", "measurements.xlsx")
+MEASURE_FILES = (
+    *("measurements.csv", "photos.csv", "measurements.xlsx"),
+    *("measurements.png", "measurements.svg"),
+)
 PER_RUN = (
     *(MODEL_FILE, CONFIG_FILE, "coco.json", "parts.csv", "failures.csv"),
     *("contact_sheet.jpg", "parts_curve.csv", "parts_curve.png", "parts_curve.svg"),

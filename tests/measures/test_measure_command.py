@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,12 @@ import pytest
 from PIL import Image
 from segment_runs import SMALL, flags, label_map, table
 
-from partdino.runs.measures.user_table import UserTable, join
+from partdino.errors import InputError
+from partdino.parts.measures import MEASURES, PartMeasures
+from partdino.runs.measures.figure import check_group, collect
+from partdino.runs.measures.photo import PhotoMeasures
+from partdino.runs.measures.tables import Tables
+from partdino.runs.measures.user_table import Joined, UserTable, join
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +114,51 @@ def test_workers_and_what_is_lost_change_no_other_row(partdino, finished, tmp_pa
     assert "failed" in rows["bad.jpg"]["odd"] and "photo not found" in rows[lost]["odd"]
     parts = [row for row in table(tmp_path / "0" / "measurements.csv") if row["image"] == lost]
     assert parts and all(row["red_mean"] == "" and int(row["area_px"]) > 0 for row in parts)
+
+
+def test_the_figure_tells_parts_and_groups_apart(partdino, finished, tmp_path):
+    names = sorted(p.name for p in (finished / "photos").rglob("*.*"))
+    lines = ["file,species,weight", *(f"{n},{'ab'[i % 2]},{i}" for i, n in enumerate(names))]
+    (tmp_path / "species.csv").write_text("\n".join(lines))
+    measure = ("measure", finished / "out", "--workers", 0, "--metadata", tmp_path / "species.csv")
+    done = partdino(*measure, "-o", tmp_path / "m", "--by", "species", "--json")
+    assert done.code == 0, done.stderr
+    figure = json.loads(done.stdout)["files"][-2:]
+    assert figure == [str(tmp_path / "m" / f"measurements.{kind}") for kind in ("png", "svg")]
+    again = partdino(*measure, "-o", tmp_path / "n", "--by", "species")
+    assert again.code == 0
+    for kind in ("png", "svg"):
+        first, second = (tmp_path / place / f"measurements.{kind}" for place in "mn")
+        assert first.read_bytes() == second.read_bytes()
+    alone = partdino("measure", finished / "out", "--workers", 0, "-o", tmp_path / "alone")
+    assert alone.code == 0
+    svg = (tmp_path / "m" / "measurements.svg").read_bytes()
+    assert svg != (tmp_path / "alone" / "measurements.svg").read_bytes()
+    wrong = partdino(*measure, "-o", tmp_path / "w", "--by", "nothing")
+    assert wrong.code == 2 and "no such column, but species, weight" in wrong.stderr
+    no_table = partdino("measure", finished / "out", "-o", tmp_path / "w", "--by", "species")
+    assert no_table.code == 2 and "is a column of --metadata" in no_table.stderr
+
+
+def test_the_figure_draws_what_the_tables_hold():
+    part = {name: 1.0 for name in MEASURES}
+    photos = [
+        PhotoMeasures(
+            f"{i}.jpg",
+            width=4,
+            height=4,
+            confidence=(0.5, 0.25),
+            parts=(PartMeasures(**{**part, "part": 2, "area_px": 3 + i, "red_mean": None}),),
+        )
+        for i in range(3)
+    ]
+    joined = Joined(("kind",), {"0.jpg": ("x",), "2.jpg": ("y",)}, "")
+    tables = Tables(2, None, joined)
+    values = collect(photos, 3, tables, None)
+    assert values["area_px"] == {(2, ""): [3, 4, 5]} and values["red_mean"] == {}
+    assert values["mean_confidence"] == {(2, ""): [0.25] * 3}
+    assert check_group("kind", joined) == ["x", "y"]
+    assert collect(photos, 3, tables, "kind")["area_px"] == {(2, "x"): [3], (2, "y"): [5]}
+    many = Joined(("kind",), {f"{i}.jpg": (str(i),) for i in range(9)}, "")
+    with pytest.raises(InputError, match="9 different values, and a figure shows 1 to 8"):
+        check_group("kind", many)

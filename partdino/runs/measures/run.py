@@ -14,6 +14,7 @@ from partdino.files import write_csv
 from partdino.runs.folder import MEASURE_FILES, is_unfinished, read_run
 from partdino.runs.lock import lock_folder
 from partdino.runs.measures.excel import check_excel, write_excel
+from partdino.runs.measures.figure import check_group, collect, write_figure
 from partdino.runs.measures.odd import OddPhotos
 from partdino.runs.measures.photo import PhotoMeasures, measure_photo
 from partdino.runs.measures.scales import Scales
@@ -32,6 +33,7 @@ def measure(
     reporter: Reporter,
     scale: str | None = None,
     metadata: Path | None = None,
+    by: str | None = None,
     excel: bool = False,
     overwrite: bool = False,
     workers: int | Literal["auto"] = "auto",
@@ -48,6 +50,8 @@ def measure(
         Where to say what happens.
     scale, metadata
         As of `Scales` and `read_user_table`, or None.
+    by
+        A column of the metadata that the figure tells apart, or None.
     excel
         Whether a workbook is written, too.
     overwrite
@@ -72,6 +76,7 @@ def measure(
     names = [recorded.name for recorded in read_results(folder / RESULTS_FILE)]
     scales = Scales(scale, names) if scale else None
     told = join(read_user_table(metadata), names) if metadata else None
+    groups = check_group(by, told) if by else [""]
     for each in (scales, told):
         if each and each.unmatched:
             reporter.warn(each.unmatched)
@@ -81,12 +86,16 @@ def measure(
         spool, odd, log = Spool(out), OddPhotos(), RunLog(reporter)
         parts = _measure_all(folder, len(names), spool, odd, log, workers)
         odd.finish()
-        files = _write(out, Tables(parts, scales, told), spool, odd, excel)
+        tables = Tables(parts, scales, told)
+        files = _write(out, tables, spool, odd, excel)
+        plots = [out / name for name in MEASURE_FILES[-2:]]
+        values = collect(_read(spool), len(names), tables, by)
+        write_figure(plots, values, parts, groups, by)
     strange = sum(bool(odd.of(photo)) for photo in _read(spool))
     return {
         "counts": {"images": len(names), "failed": len(log.failures), "odd": strange},
         "without_photo": log.without_photo,
-        "files": files,
+        "files": [*files, *map(str, plots)],
     }
 
 
@@ -129,7 +138,7 @@ def _measure_all(
 
 
 def _write(out: Path, tables: Tables, spool: Spool, odd: OddPhotos, excel: bool) -> list[str]:
-    measurements, photos, workbook = (out / name for name in MEASURE_FILES)
+    measurements, photos, workbook = (out / name for name in MEASURE_FILES[:3])
     write_csv(measurements, tables.measurements_header(), tables.measurements(_read(spool)))
     write_csv(photos, tables.photos_header(), tables.photos(_read(spool), odd))
     if not excel:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from partdino.files import atomic_path, write_csv
+from partdino.files import write_csv
+from partdino.runs.writers.plots import BLUE, GREY, ORANGE, write_plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from partdino.parts.part_number import PartCurve
-
-_STYLE: dict[Any, Any] = {"svg.hashsalt": "partdino", "font.family": "DejaVu Sans", "font.size": 10}
-_BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#7f7f7f"  # told apart by the colour-blind, too
 
 
 def curve_files(path: Path) -> list[Path]:
@@ -39,8 +37,6 @@ def write_parts_curve(path: Path, curve: PartCurve | None) -> None:
     """
     if curve is None:
         return
-    from matplotlib import rc_context
-
     columns = (curve.agreement, curve.spread, curve.chance, curve.score)
     rows = (
         [number, *(f"{value:.4f}" for value in values), int(number == curve.best)]
@@ -49,11 +45,7 @@ def write_parts_curve(path: Path, curve: PartCurve | None) -> None:
     header = ["parts", "agreement", "spread", "chance", "score", "chosen"]
     table, *plots = curve_files(path)
     write_csv(table, header, rows)
-    with rc_context(_STYLE):
-        figure = _draw(curve)
-        for file, metadata in zip(plots, ({}, {"Date": None}), strict=True):
-            with atomic_path(file) as temporary:
-                figure.savefig(temporary, format=file.suffix[1:], dpi=150, metadata=metadata)
+    write_plot(lambda: _draw(curve), plots)
 
 
 def _draw(curve: PartCurve) -> Figure:
@@ -62,12 +54,12 @@ def _draw(curve: PartCurve) -> Figure:
 
     figure = Figure(figsize=(7, 5.6), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    line = {"fmt": "o-", "color": _BLUE, "capsize": 3, "label": "these photos"}
+    line = {"fmt": "o-", "color": BLUE, "capsize": 3, "label": "these photos"}
     above.errorbar(curve.numbers, curve.agreement, curve.spread, **line)
-    above.plot(curve.numbers, curve.chance, "s--", color=_GREY, label="structureless data (chance)")
+    above.plot(curve.numbers, curve.chance, "s--", color=GREY, label="structureless data (chance)")
     above.set_ylabel("agreement of two halves (ARI)")
     above.legend(frameon=False)
-    below.plot(curve.numbers, curve.score, "o-", color=_BLUE)
+    below.plot(curve.numbers, curve.score, "o-", color=BLUE)
     below.set_ylabel("score: agreement\nbeyond chance")
     below.set_xlabel("number of parts, K")
     below.xaxis.get_major_locator().set_params(integer=True)
@@ -78,6 +70,6 @@ def _draw(curve: PartCurve) -> Figure:
 
 
 def _mark(axis: Axes, best: int) -> None:
-    axis.axvline(best, color=_ORANGE, linewidth=8, alpha=0.25, zorder=0)
+    axis.axvline(best, color=ORANGE, linewidth=8, alpha=0.25, zorder=0)
     axis.spines[["top", "right"]].set_visible(False)
     axis.grid(axis="y", alpha=0.25)
