@@ -40,6 +40,12 @@ class PartSegmentation:
     typicality: np.ndarray
     foreground_found: bool
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """(H, W) of the label map."""
+        height, width = self.label_map.shape
+        return height, width
+
     @cached_property
     def parts(self) -> list[PartGeometry]:
         """Where each part that is present lies, in order of part number; computed once."""

@@ -13,8 +13,10 @@ import pytest
 from PIL import Image
 from segment_runs import content, failures, files, forked, kill, label_bytes, table, unfinish
 
+from partdino.runs.result_log import Recorded
 from partdino.runs.steps import describe as describe_step
 from partdino.runs.store import DescriptionStore
+from partdino.runs.writers import contact_sheet
 
 
 class Killed(BaseException):
@@ -332,3 +334,54 @@ def test_the_curve_of_the_number_of_parts_stays(partdino, segment, grown):
         assert after[f"parts_curve.{suffix}"] == before[f"parts_curve.{suffix}"]
     parts = [json.loads(each["run.json"])["parts"] for each in (before, after)]
     assert parts[0] == parts[1] and files(out) == sorted(after)
+
+
+@pytest.fixture
+def recalled(monkeypatch) -> list[str]:
+    """The names of the label maps that are read from here on."""
+    names: list[str] = []
+    recall = Recorded.recall
+    monkeypatch.setattr(
+        Recorded, "recall", lambda self, out: (names.append(self.name), recall(self, out))[1]
+    )
+    return names
+
+
+def test_label_maps_that_are_kept_are_read_for_the_contact_sheet_alone(
+    partdino, grown, recalled, monkeypatch
+):
+    monkeypatch.setattr(contact_sheet, "MAX_IMAGES", 1)
+    monkeypatch.setattr(contact_sheet.sheet, "EXAMPLES", 1)
+    assert update(partdino, grown).code == 0
+    # What was labelled, once; of the others the most typical examples, at most one a part.
+    assert {"0.jpg", "1.jpg", "3.jpg"} <= set(recalled)
+    assert len(recalled) <= 3 + 4
+
+
+@pytest.mark.parametrize("broken", ["saved again", "a row less", "missing", "of another run"])
+def test_tables_that_are_not_as_the_run_wrote_them_are_not_taken(
+    partdino, segment, grown, recalled, broken
+):
+    out = grown / "out"
+    coco = json.loads((out / "coco.json").read_text())
+    if broken == "saved again":
+        (out / "coco.json").write_text(json.dumps(coco))
+    elif broken == "a row less":
+        rows = (out / "parts.csv").read_text().splitlines(keepends=True)
+        (out / "parts.csv").write_text("".join(rows[:-1]))
+    elif broken == "missing":
+        (out / "coco.json").unlink()
+    else:
+        text = (out / "coco.json").read_text()
+        (out / "coco.json").write_text(text.replace('"a/0.jpg"', '"a/1.jpg"'))
+    assert update(partdino, grown, "--drop-removed").code == 0
+    assert {"a/0.jpg", "1.jpg"} <= set(recalled)
+    assert same_run(out, whole(segment, grown))
+
+
+def test_a_label_map_that_is_lost_ends_an_update(partdino, grown):
+    (grown / "out" / "labels" / "a" / "0.jpg.png").unlink()
+    before = content(grown / "out")
+    result = update(partdino, grown)
+    assert result.code == 2 and "a/0.jpg.png is missing; label with --overwrite" in result.stderr
+    assert {name: content(grown / "out")[name] for name in before} == before

@@ -27,7 +27,7 @@ from partdino.runs.folder import (
 from partdino.runs.reporting import RunLog
 from partdino.runs.result_log import Recorded, ResultLog, results_head
 from partdino.runs.shard import Shard
-from partdino.runs.steps.recall import read_photo, recall_results
+from partdino.runs.steps.recall import read_photo, recall_kept, recall_results
 from partdino.runs.store import FeatureStore, StoredImage
 from partdino.runs.writers import OutputWriters, curve_files
 
@@ -124,7 +124,7 @@ def renew(
     results.begin()
     for result in recorded:
         results.append(result)
-    recall_results(partial(results.read, len(recorded)), place, writers, pool, log)
+    recall_kept(recorded, again, old, place, writers, pool, log)
     writers.close()
     log.warn_of_odd()
 

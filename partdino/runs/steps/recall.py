@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,9 +13,13 @@ from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pool import Pool
 from partdino.errors import InputError, OutputError
 from partdino.images import read_image
+from partdino.parts.result import PartSegmentation
+from partdino.runs.folder import image_files
+from partdino.runs.kept import read_kept, read_label_map
 from partdino.runs.reporting import RunLog
-from partdino.runs.result_log import Recorded
+from partdino.runs.result_log import RESULTS_FILE, Recorded, read_results
 from partdino.runs.writers import OutputWriters
+from partdino.runs.writers.kept import KeptResult
 
 _PHOTO_PIXELS = 1600 * 1600  # what overlays and contact sheets are drawn on
 
@@ -48,11 +53,74 @@ def recall_results(
     outcomes = run_stage("recall", partial(Recorded.recall, out=out.absolute()), given, pool)
     for recorded, outcome in zip(read(), outcomes, strict=True):
         if outcome.failure != recorded.failure:
-            raise OutputError(f"{out / 'labels'}: {outcome.failure}; label with --overwrite")
+            raise _lost(out, outcome.failure)
         if log.note(outcome):
             size = outcome.result.label_map.shape
             writers.recall(outcome.result, partial(read_photo, recorded.photo, size))
             log.note_odd(*recorded.odd)
+
+
+def recall_kept(
+    recorded: Sequence[Recorded],
+    again: Collection[str],
+    old: Path,
+    out: Path,
+    writers: OutputWriters,
+    pool: Pool | None,
+    log: RunLog,
+) -> None:
+    """Give the results of a renewed run to the files that cover the whole run.
+
+    What is kept is taken from the tables of the older run where these are as it wrote them: label
+    maps and photos are then read for the contact sheet alone.
+
+    Parameters
+    ----------
+    recorded
+        The images of the renewed run.
+    again
+        The names of those that were labelled.
+    old, out
+        The output folder of the older run, and of the renewed one.
+    writers, pool, log
+        As of `recall_results`.
+
+    Raises
+    ------
+    OutputError
+        A label map is missing or damaged.
+    """
+    before = list(read_results(old / RESULTS_FILE))
+    try:
+        for _ in read_kept(old, before):
+            pass
+    except OutputError:  # such as one that another tool has saved
+        recall_results(lambda: iter(recorded), out, writers, pool, log)
+        return
+    labelled = [r for r in recorded if r.name in again or r.failure is not None]
+    given = (Outcome(result.name, result, result.failure) for result in labelled)
+    outcomes = run_stage("recall", partial(Recorded.recall, out=out.absolute()), given, pool)
+    kept = read_kept(old, before)
+    for now in recorded:
+        result: PartSegmentation | KeptResult
+        if now.name in again or now.failure is not None:
+            outcome = next(outcomes)
+            if outcome.failure != now.failure:
+                raise _lost(out, outcome.failure)
+            if not log.note(outcome):
+                continue
+            result = outcome.result
+        else:
+            found = next(each for each in kept if each.name == now.name)
+            result = replace(found, read=partial(read_label_map, now, out))
+            if not image_files(out, now.name)[0].is_file():
+                raise _lost(out, f"{now.name}.png is missing")
+        writers.recall(result, partial(read_photo, now.photo, result.size))
+        log.note_odd(*now.odd)
+
+
+def _lost(out: Path, reason: str | None) -> OutputError:
+    return OutputError(f"{out / 'labels'}: {reason}; label with --overwrite")
 
 
 def read_photo(path: Path | str, size: tuple[int, ...]) -> np.ndarray | None:

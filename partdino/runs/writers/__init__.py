@@ -12,6 +12,7 @@ from partdino.parts.result import PartSegmentation
 from partdino.runs.writers.coco import CocoWriter
 from partdino.runs.writers.contact_sheet import ContactSheetWriter
 from partdino.runs.writers.failures import write_failures
+from partdino.runs.writers.kept import KeptResult
 from partdino.runs.writers.labels import LabelWriter
 from partdino.runs.writers.overlays import OverlayWriter
 from partdino.runs.writers.parts_curve import curve_files, write_parts_curve
@@ -81,7 +82,9 @@ class OutputWriters:
         if photo is not None:
             self._overlays.add(result, photo)
 
-    def recall(self, result: PartSegmentation, photo: Callable[[], np.ndarray | None]) -> None:
+    def recall(
+        self, result: PartSegmentation | KeptResult, photo: Callable[[], np.ndarray | None]
+    ) -> None:
         """Take a result whose own files are there; the photo is read only if it is needed."""
         self._coco.add(result)
         self._table.add(result)

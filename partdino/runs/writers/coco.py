@@ -17,6 +17,7 @@ from pycocotools import mask as coco_mask
 
 from partdino.files import atomic_path
 from partdino.parts.result import PartGeometry, PartSegmentation
+from partdino.runs.writers.kept import KeptResult
 from partdino.runs.writers.spool import JsonList, write_lists
 from partdino.version import __version__
 
@@ -38,10 +39,11 @@ class CocoWriter:
         self._file = CocoLists(out)
         self._num_parts = 0
 
-    def add(self, result: PartSegmentation) -> None:
+    def add(self, result: PartSegmentation | KeptResult) -> None:
         """Append one image and its masks; raises `OutputError`."""
         self._num_parts = result.num_parts
-        self._file.add(self._file.images.length + 1, result.name, result, rle_annotations(result))
+        known = result.annotations if isinstance(result, KeptResult) else rle_annotations(result)
+        self._file.add(self._file.images.length + 1, result.name, result, known)
 
     def close(self) -> None:
         """Assemble and write the file; raises `OutputError`."""
@@ -69,7 +71,7 @@ class CocoLists:
         self,
         image_id: int,
         name: str,
-        result: PartSegmentation,
+        result: PartSegmentation | KeptResult,
         annotations: Iterable[Mapping[str, Any]],
     ) -> None:
         """Append an image and what is known of its parts; raises `OutputError`.
@@ -83,7 +85,7 @@ class CocoLists:
         annotations
             Without ids; where they have a category, the part's mean confidence is their ``score``.
         """
-        height, width = result.label_map.shape
+        height, width = result.size
         self.images.append({"id": image_id, "file_name": name, "width": width, "height": height})
         for annotation in annotations:
             entry = {"id": self.annotations.length + 1, "image_id": image_id, **annotation}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,8 +15,11 @@ from partdino.parts.result import PartGeometry, PartSegmentation
 from partdino.runs.writers import sheet
 from partdino.runs.writers.drawing import sample_nearest
 from partdino.runs.writers.example import draw_example
+from partdino.runs.writers.kept import KeptResult
 from partdino.runs.writers.palette import part_colours
 from partdino.runs.writers.selection import Best, EvenSample
+
+T = TypeVar("T")
 
 MAX_IMAGES = 60
 MAX_ROWS = 50
@@ -42,13 +46,18 @@ class ContactSheetWriter:
     def __init__(self, out: Path, notes: Sequence[str] = ()) -> None:
         self._path = out / "contact_sheet.jpg"
         self._notes = notes
-        self._images: EvenSample[sheet.Thumbnail] = EvenSample(MAX_IMAGES)
-        self._examples: dict[int, Best[np.ndarray]] = {}
+        self._images: EvenSample[Callable[[], sheet.Thumbnail]] = EvenSample(MAX_IMAGES)
+        self._examples: dict[int, Best[Callable[[], np.ndarray]]] = {}
         self._area: dict[int, float] = {}
         self._num_parts = 0
 
-    def add(self, result: PartSegmentation, photo: Callable[[], np.ndarray | None]) -> None:
+    def add(
+        self, result: PartSegmentation | KeptResult, photo: Callable[[], np.ndarray | None]
+    ) -> None:
         """Consider one image and its parts for the sheet.
+
+        Of a `KeptResult`, photo and label map are read only when the sheet is drawn, and only if
+        they are on it.
 
         Parameters
         ----------
@@ -59,23 +68,30 @@ class ContactSheetWriter:
             the photo is lost, makes it grey.
         """
         self._num_parts = result.num_parts
-        read = cache(lambda: _or_grey(photo(), result.label_map.shape))
-        self._images.offer(lambda: _thumbnail(result, read()))
+        height, width = result.size
+        late = isinstance(result, KeptResult)
+
+        def read() -> np.ndarray:
+            return _or_grey(photo(), (height, width))
+
+        if not late:
+            read = cache(read)
+        drawn = _made if not late else _to_make
+        self._images.offer(partial(drawn, partial(_thumbnail, result, read)))
         for geometry in result.parts:
             part = geometry.part
-            self._area[part] = self._area.get(part, 0) + geometry.area / result.label_map.size
+            self._area[part] = self._area.get(part, 0) + geometry.area / (height * width)
             self._examples.setdefault(part, Best(sheet.EXAMPLES)).offer(
                 float(result.typicality[part - 1]),
-                partial(_read_example, result, read, geometry),
+                partial(drawn, partial(_read_example, result, read, geometry)),
             )
 
     def close(self) -> None:
         """Draw and write the sheet, unless there was no image at all; raises `OutputError`."""
         if not self._images.seen:
             return
-        drawn = sheet.draw(
-            self._images.take(), self._images.seen, self._num_parts, self._rows(), self._notes
-        )
+        images = [image() for image in self._images.take()]
+        drawn = sheet.draw(images, self._images.seen, self._num_parts, self._rows(), self._notes)
         with atomic_path(self._path) as temporary:
             drawn.save(temporary, "JPEG", quality=_QUALITY, subsampling=0)
 
@@ -86,7 +102,7 @@ class ContactSheetWriter:
                 part=part,
                 num_images=self._examples[part].seen,
                 area_fraction=self._area[part] / self._images.seen,
-                examples=self._examples[part].take(),
+                examples=[example() for example in self._examples[part].take()],
             )
             for part in sorted(largest)
         ]
@@ -96,14 +112,26 @@ def _or_grey(photo: np.ndarray | None, size: tuple[int, int]) -> np.ndarray:
     return np.full((*size, 3), _GREY, np.uint8) if photo is None else photo
 
 
-def _thumbnail(result: PartSegmentation, image: np.ndarray) -> sheet.Thumbnail:
+def _made(make: Callable[[], T]) -> Callable[[], T]:
+    made = make()
+    return lambda: made
+
+
+def _to_make(make: Callable[[], T]) -> Callable[[], T]:
+    return make
+
+
+def _thumbnail(
+    result: PartSegmentation | KeptResult, read: Callable[[], np.ndarray]
+) -> sheet.Thumbnail:
+    image = read()
     size = sheet.fit(image.shape[:2], (sheet.IMAGE_HEIGHT, sheet.IMAGE_WIDTH))
     labels = sample_nearest(result.label_map, size)
     return sheet.Thumbnail(result.name, resize_image(image, size), labels)
 
 
 def _read_example(
-    result: PartSegmentation, read: Callable[[], np.ndarray], geometry: PartGeometry
+    result: PartSegmentation | KeptResult, read: Callable[[], np.ndarray], geometry: PartGeometry
 ) -> np.ndarray:
     colour = part_colours()[geometry.part]
     return draw_example(read(), result.label_map, geometry, colour, sheet.TILE)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from partdino.files import atomic_path, csv_safe
 from partdino.parts.result import PartGeometry, PartSegmentation
+from partdino.runs.writers.kept import KeptResult
 from partdino.runs.writers.spool import Spool
 
 HEADER = (
@@ -38,7 +39,7 @@ class PartsTableWriter:
         self._rows = Spool(out)
         self._rows.write(_csv_text([HEADER]))
 
-    def add(self, result: PartSegmentation) -> None:
+    def add(self, result: PartSegmentation | KeptResult) -> None:
         """Append one image's rows; raises `OutputError`."""
         self._rows.write(_csv_text([_row(result, geometry) for geometry in result.parts]))
 
@@ -48,12 +49,13 @@ class PartsTableWriter:
             self._rows.move_to(stream)
 
 
-def _row(result: PartSegmentation, geometry: PartGeometry) -> tuple:
+def _row(result: PartSegmentation | KeptResult, geometry: PartGeometry) -> tuple:
     x, y = geometry.centroid
+    height, width = result.size
     return (
         csv_safe(result.name),
         geometry.part,
-        f"{geometry.area / result.label_map.size:.6g}",
+        f"{geometry.area / (height * width):.6g}",
         f"{x:.2f}",
         f"{y:.2f}",
         *geometry.box,
