@@ -107,14 +107,24 @@ def content(folder: Path, *without: str) -> dict[str, bytes]:
 
 
 def label_bytes(out: Path) -> dict[str, bytes]:
-    """Return the content of every label PNG by the image's name."""
+    """Return the content of every label PNG by the image's name, as the list of results has it."""
+    names = {stem: name for name, stem in stems(out).items()}
     labels = out / "labels"
-    return {name.removesuffix(".png"): (labels / name).read_bytes() for name in files(labels)}
+    found = {name.removesuffix(".png"): (labels / name).read_bytes() for name in files(labels)}
+    return {names.get(stem, stem): content for stem, content in found.items()}
+
+
+def stems(out: Path) -> dict[str, str]:
+    """Return what the files of each image of a run are called."""
+    results = out / "results.jsonl"
+    lines = results.read_bytes().splitlines()[1:] if results.is_file() else []
+    recorded = map(json.loads, lines)
+    return {each["name"]: each.get("file", each["name"]) for each in recorded}
 
 
 def label_map(out: Path, name: str) -> np.ndarray:
     """Return one label map, uint8 (H, W)."""
-    return np.asarray(Image.open(out / "labels" / f"{name}.png"))
+    return np.asarray(Image.open(out / "labels" / f"{stems(out).get(name, name)}.png"))
 
 
 def table(path: Path) -> list[dict[str, str]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from partdino.describe.photos import Photo
+from partdino.runs.image_names import image_stems
 from partdino.runs.result_log import Recorded
 from partdino.runs.store import StoredImage
 
@@ -45,15 +46,23 @@ class Changes:
     unknown: bool
 
     @classmethod
-    def between(cls, recorded: Sequence[Recorded], images: Sequence[Image]) -> Changes:
-        """Compare what a run has recorded with the images of today."""
+    def between(
+        cls, recorded: Sequence[Recorded], images: Sequence[Image], drop_removed: bool = False
+    ) -> Changes:
+        """Compare what a run has recorded with the images of today.
+
+        Files keep their names; new ones take none of theirs, but those of removed images if these
+        are dropped.
+        """
         before = {result.name: result for result in recorded}
         pairs = [(before.get(image.name), image) for image in images]
         known = [(result, image) for result, image in pairs if result is not None]
         done = [(result, image) for result, image in known if result.failure is None]
         names = {image.name for image in images}
+        taken = [r.stem for r in recorded if r.name in names or not drop_removed]
+        files = image_stems([image.name for result, image in pairs if result is None], taken)
         return cls(
-            present=[_today(result, image) for result, image in pairs],
+            present=[_today(result, image, files) for result, image in pairs],
             added=[image for result, image in pairs if result is None],
             changed=[image for result, image in done if result.key not in (None, image.key)],
             failed=[
@@ -79,10 +88,10 @@ class Changes:
         return {kind: len(getattr(self, kind)) for kind in kinds}
 
 
-def _today(result: Recorded | None, image: Image) -> Recorded:
+def _today(result: Recorded | None, image: Image, files: Mapping[str, str]) -> Recorded:
     photo, key = str(_place(image)), image.key
     if result is None:
-        return Recorded(image.name, photo, key)
+        return Recorded(image.name, photo, key, file=files[image.name])
     return replace(result, photo=photo, key=result.key and key)
 
 

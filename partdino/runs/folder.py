@@ -27,7 +27,7 @@ from partdino.runs.writers import CURRENT_FILE
 MODEL_FILE = "parts.safetensors"
 CONFIG_FILE = "config.yaml"
 CURVE_NAME = "parts_curve"  # and .csv, .png, .svg
-# Of each image, and the suffix that its file has after the image's name.
+# Of each image, and the suffix of its file; see `partdino.runs.image_names`.
 PER_IMAGE = {LABELS_FOLDER: ".png", "overlays": ".jpg"}
 # Of `partdino measure`: gone with the results that they are of.
 MEASURE_FILES = (
@@ -252,14 +252,14 @@ class OutputFolder:
             raise OutputError(f"{self.path} holds no run to update; leave --update out")
 
 
-def image_files(folder: Path, name: str) -> list[Path]:
+def image_files(folder: Path, stem: str) -> list[Path]:
     """Return where an image's own files are in an output folder, there or not."""
-    return [folder / kind / f"{name}{suffix}" for kind, suffix in PER_IMAGE.items()]
+    return [folder / kind / f"{stem}{suffix}" for kind, suffix in PER_IMAGE.items()]
 
 
-def link_image(name: str, source: Path, target: Path) -> None:
+def link_image(stem: str, source: Path, target: Path) -> None:
     """Put an image's own files into a second output folder, without a copy where possible."""
-    pairs = zip(image_files(source, name), image_files(target, name), strict=True)
+    pairs = zip(image_files(source, stem), image_files(target, stem), strict=True)
     for file, second in pairs:
         if file.is_file() and not second.exists():
             link(file, second)
@@ -306,8 +306,8 @@ def _remove_results(folder: Path) -> None:
 def _remove_unlisted(folder: Path) -> None:
     """Remove the files of the image that a run was killed at; raises `OutputError`."""
     with suppress(OSError):
-        name = os.fsdecode((folder / CURRENT_FILE).read_bytes())
-        files = image_files(folder, name) if is_safe_name(name) else []
+        stem = os.fsdecode((folder / CURRENT_FILE).read_bytes())
+        files = image_files(folder, stem) if is_safe_name(stem) else []
         if not set(files) & set(_listed(folder)):
             for file in files:
                 remove(file)
@@ -318,7 +318,7 @@ def _listed(folder: Path) -> Iterator[Path]:
     results = folder / RESULTS_FILE
     with suppress(OutputError):
         for result in read_results(results) if results.is_file() else ():
-            yield from image_files(folder, result.name)
+            yield from image_files(folder, result.stem)
 
 
 def _in_order(new: Path) -> list[Path]:

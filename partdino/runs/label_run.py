@@ -146,7 +146,7 @@ class LabelRun:
         """
         folder = self._folder.path
         recorded = list(read_results(folder / RESULTS_FILE))
-        changes = Changes.between(recorded, images)
+        changes = Changes.between(recorded, images, self._drop_removed)
         if self._folder.updates and recorded and len(changes.removed) == len(recorded):
             raise OutputError(
                 f"{folder} holds a run of other photos ({recorded[0].name}, ...), none of which is "

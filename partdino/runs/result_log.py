@@ -72,6 +72,9 @@ class Recorded:
         Whether the photo could be read for the overlay.
     confidence, typicality, foreground_found
         As `PartSegmentation`; None after a failure.
+    file
+        What its files are called, before the suffix, see `partdino.runs.image_names`; None in lists
+        of before 0.2: its name.
     """
 
     name: str
@@ -82,9 +85,16 @@ class Recorded:
     confidence: list[float] | None = None
     typicality: list[float] | None = None
     foreground_found: bool | None = None
+    file: str | None = None
 
     @classmethod
-    def of(cls, result: PartSegmentation, image: StoredImage, photo_found: bool) -> Recorded:
+    def of(
+        cls,
+        result: PartSegmentation,
+        image: StoredImage,
+        photo_found: bool,
+        file: str | None = None,
+    ) -> Recorded:
         """Record a result."""
         return cls(
             name=result.name,
@@ -94,7 +104,13 @@ class Recorded:
             confidence=result.confidence.tolist(),
             typicality=result.typicality.tolist(),
             foreground_found=result.foreground_found,
+            file=file,
         )
+
+    @property
+    def stem(self) -> str:
+        """What its files are called, before the suffix."""
+        return self.name if self.file is None else self.file
 
     @property
     def odd(self) -> tuple[str, bool, bool]:
@@ -105,6 +121,8 @@ class Recorded:
         """Raise `ValueError` where a field is of the wrong kind, or a name leads elsewhere."""
         if not is_safe_name(self.name):
             raise ValueError(f"{self.name!r} is no name of an image")
+        if not is_safe_name(self.stem):
+            raise ValueError(f"{self.file!r} is no name of a file")
         if not isinstance(self.photo, str) or not isinstance(self.photo_found, bool):
             raise ValueError("photo")
         if not all(isinstance(text, str | None) for text in (self.failure, self.key)):
@@ -125,10 +143,10 @@ class Recorded:
             The label map is missing or damaged.
         """
         try:
-            with open_image(out / "labels" / f"{self.name}.png") as labels:
+            with open_image(out / "labels" / f"{self.stem}.png") as labels:
                 label_map = np.asarray(labels)
         except (OSError, SyntaxError, TooLargeError) as error:  # Pillow raises the first two
-            raise OutputError(f"{self.name}.png cannot be read ({error})") from error
+            raise OutputError(f"{self.stem}.png cannot be read ({error})") from error
         confidence, typicality = self.confidence or [], self.typicality or []
         return PartSegmentation(
             name=self.name,

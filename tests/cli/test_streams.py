@@ -84,4 +84,4 @@ def test_a_locale_without_utf8_ends_no_run(photo_folder, tmp_path):
     done = shell('"$@"', *run, LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
     assert done.returncode == 0, done.stderr
     names = sorted(path.name for path in (out / "labels").iterdir())
-    assert names == ["Vögel 日本.jpg.png", "plain.jpg.png"]
+    assert names == ["Vögel 日本.png", "plain.png"]

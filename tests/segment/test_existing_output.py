@@ -151,7 +151,7 @@ def test_resume_describes_only_new_and_changed_photos(
 
 
 def test_resume_forgets_photos_that_are_gone(segment, two_photos, interrupted):
-    assert (interrupted / "labels" / "0.jpg.png").exists()
+    assert (interrupted / "labels" / "0.png").exists()
     (two_photos / "0.jpg").unlink()
     assert segment(two_photos, interrupted, "--resume").code == 0
     assert sorted(label_bytes(interrupted)) == ["1.jpg"]

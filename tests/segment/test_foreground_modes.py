@@ -103,7 +103,7 @@ def test_resume_follows_other_masks(segment, squares, tmp_path):
     other = {"foreground": "masks", "masks": tmp_path / "two"}
     assert segment(photo, out, "--resume", **other).code == 0
     assert segment(photo, tmp_path / "fresh", **other).code == 0
-    labels = [Image.open(each / "labels" / "a.png.png") for each in (out, tmp_path / "fresh")]
+    labels = [Image.open(each / "labels" / "a.png") for each in (out, tmp_path / "fresh")]
     np.testing.assert_array_equal(*map(np.asarray, labels))
 
 

@@ -114,12 +114,12 @@ def test_an_update_is_as_a_run_over_all_photos(partdino, segment, grown, describ
 
 
 def test_an_update_keeps_the_results_of_removed_photos(partdino, grown):
-    kept = (grown / "out" / "labels" / "2.jpg.png").read_bytes()
+    kept = (grown / "out" / "labels" / "2.png").read_bytes()
     result = update(partdino, grown)
     assert result.code == 0, result.stderr
     assert "2.jpg; their results stay (--drop-removed takes them out)" in result.stderr
     out = grown / "out"
-    assert (out / "labels" / "2.jpg.png").read_bytes() == kept
+    assert (out / "labels" / "2.png").read_bytes() == kept
     names = [image["file_name"] for image in json.loads((out / "coco.json").read_text())["images"]]
     assert names == ["0.jpg", "1.jpg", "2.jpg", "3.jpg", "a/0.jpg"]
     assert {row["image"] for row in table(out / "parts.csv")} == set(names)
@@ -380,8 +380,8 @@ def test_tables_that_are_not_as_the_run_wrote_them_are_not_taken(
 
 
 def test_a_label_map_that_is_lost_ends_an_update(partdino, grown):
-    (grown / "out" / "labels" / "a" / "0.jpg.png").unlink()
+    (grown / "out" / "labels" / "a" / "0.png").unlink()
     before = content(grown / "out")
     result = update(partdino, grown)
-    assert result.code == 2 and "a/0.jpg.png is missing; label with --overwrite" in result.stderr
+    assert result.code == 2 and "a/0.png is missing; label with --overwrite" in result.stderr
     assert {name: content(grown / "out")[name] for name in before} == before

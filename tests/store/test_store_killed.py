@@ -115,7 +115,7 @@ def test_other_features_are_labelled_anew(features, fit, label, store, photo_fol
     assert features(other, photos=photo_folder / "animal_0003.jpg").code == 0
     forked(lambda: label(out, store), out, 40, kill)
     assert label(out, other, more=("--resume",)).code == 0
-    assert [name for name in content(out / "labels")] == ["animal_0003.jpg.png"]
+    assert [name for name in content(out / "labels")] == ["animal_0003.png"]
 
 
 def test_a_killed_merge_leaves_nothing(partdino, shards, store, tmp_path):

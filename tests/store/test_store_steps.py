@@ -144,8 +144,8 @@ def test_a_lost_photo_costs_its_overlay_alone(features, label, labelled, photo_f
         result.stderr
     )
     lost = set(files(labelled)) - set(files(tmp_path / "out"))
-    assert lost == {"overlays/animal_0002.jpg.jpg"}
-    for name in ("coco.json", "parts.csv", "labels/animal_0002.jpg.png"):
+    assert lost == {"overlays/animal_0002.jpg"}
+    for name in ("coco.json", "parts.csv", "labels/animal_0002.png"):
         assert (tmp_path / "out" / name).read_bytes() == (labelled / name).read_bytes()
     assert run_without_times(tmp_path / "out")["without_photo"] == ["animal_0002.jpg"]
 
@@ -245,4 +245,4 @@ def test_a_photo_of_another_size_is_not_drawn_under_old_labels(
     Image.new("RGB", (31, 20)).save(photos / "animal_0000.jpg")
     result = label(tmp_path / "out", tmp_path / "store")
     assert result.code == 0 and "1 photos cannot be read any more" in result.stderr
-    assert not (tmp_path / "out" / "overlays" / "animal_0000.jpg.jpg").exists()
+    assert not (tmp_path / "out" / "overlays" / "animal_0000.jpg").exists()

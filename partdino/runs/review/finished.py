@@ -89,7 +89,7 @@ class FinishedRun:
 
     def size(self, index: int) -> tuple[int, int]:
         """Return a photo's (H, W) from the header of its label map; raises `OutputError`."""
-        name = f"{self.images[index].name}.png"
+        name = f"{self.images[index].stem}.png"
         try:
             with open_image(self.folder / LABELS_FOLDER / name) as labels:
                 return labels.height, labels.width

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from partdino.runs.folder import (
     clear_images,
     link_image,
 )
+from partdino.runs.image_names import image_stems
 from partdino.runs.reporting import RunLog
 from partdino.runs.result_log import Recorded, ResultLog, results_head
 from partdino.runs.shard import Shard
@@ -66,11 +67,13 @@ def label(
     if not results.is_begun():
         clear_images(out)
     done = results.begin()
-    writers = OutputWriters(out, store.header.notes)
+    stems = image_stems([image.name for image in store.images])
+    _warn_of_shared_stems(stems, log)
+    writers = OutputWriters(out, store.header.notes, stems)
     with log.progress("labels", len(images), done) as advance:
         recall_results(partial(results.read, done), out, writers, pool, log)
         for image, outcome in _labelled(images[done:], model, pool):
-            results.append(_write(image, outcome, writers.add, log))
+            results.append(_write(image, outcome, writers.add, stems, log))
             advance(outcome.seconds)
     writers.close()
     log.warn_of_odd()
@@ -107,15 +110,17 @@ def renew(
     for file in (old / MODEL_FILE, *curve_files(old / CURVE_NAME)):
         if file.is_file():
             link(file, place / file.name)
-    writers = OutputWriters(place, store.header.notes)
+    stems = {image.name: image.stem for image in images}
+    writers = OutputWriters(place, store.header.notes, stems)
     renewed: dict[str, Recorded] = {}
     again = {image.name for image in store.images}
     for image in images:  # first: what is new takes no name of theirs
         if image.name not in again:
-            link_image(image.name, old, place)
+            link_image(image.stem, old, place)
     with log.progress("labels", len(store.images)) as advance:
         for stored, outcome in _labelled(store.images, model, pool):
-            renewed[stored.name] = _write(stored, outcome, writers.keep, RunLog(log.reporter))
+            each = RunLog(log.reporter)
+            renewed[stored.name] = _write(stored, outcome, writers.keep, stems, each)
             advance(outcome.seconds)
     recorded = [renewed.get(image.name, image) for image in images]
     failures = {stored.name: stored.failure for stored in store.images}
@@ -127,6 +132,16 @@ def renew(
     recall_kept(recorded, again, old, place, writers, pool, log)
     writers.close()
     log.warn_of_odd()
+
+
+def _warn_of_shared_stems(stems: Mapping[str, str], log: RunLog) -> None:
+    whole = [name for name, stem in stems.items() if stem == name and PurePosixPath(name).suffix]
+    if whole:
+        more = ", ..." if len(whole) > 3 else ""
+        log.reporter.warn(
+            f"{len(whole)} photos have the name of another but for the suffix "
+            f"({', '.join(whole[:3])}{more}): their label maps keep it, as in {whole[0]}.png"
+        )
 
 
 def _labelled(
@@ -153,6 +168,7 @@ def _write(
     image: StoredImage,
     outcome: Outcome,
     write: Callable[[PartSegmentation, np.ndarray | None], None],
+    stems: Mapping[str, str],
     log: RunLog,
 ) -> Recorded:
     """Write an image's files; return what is recorded of it."""
@@ -167,7 +183,8 @@ def _write(
             log.fail(image.name, failure)
         log.seconds["write"] += time.perf_counter() - start
     if failure is not None:
-        return Recorded(image.name, str(image.photo), image.key, failure)
-    recorded = Recorded.of(result, image, photo is not None)
+        file = stems[image.name]
+        return Recorded(image.name, str(image.photo), image.key, failure, file=file)
+    recorded = Recorded.of(result, image, photo is not None, stems[image.name])
     log.note_odd(*recorded.odd)
     return recorded

@@ -133,7 +133,7 @@ def _merge_outputs(out: Path, folders: Sequence[Path], pool: Pool | None, log: R
         merge_results(new / RESULTS_FILE, [folder / RESULTS_FILE for folder in folders])
         for folder in folders:
             for result in read_results(folder / RESULTS_FILE):
-                link_image(result.name, folder, new)
+                link_image(result.stem, folder, new)
         for name in (MODEL_FILE, CONFIG_FILE):
             link(folders[0] / name, new / name)
         writers = OutputWriters(new, read_run(folders[0])["notes"])

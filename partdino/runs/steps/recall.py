@@ -113,8 +113,8 @@ def recall_kept(
         else:
             found = next(each for each in kept if each.name == now.name)
             result = replace(found, read=partial(read_label_map, now, out))
-            if not image_files(out, now.name)[0].is_file():
-                raise _lost(out, f"{now.name}.png is missing")
+            if not image_files(out, now.stem)[0].is_file():
+                raise _lost(out, f"{now.stem}.png is missing")
         writers.recall(result, partial(read_photo, now.photo, result.size))
         log.note_odd(*now.odd)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -46,12 +46,17 @@ class OutputWriters:
         The run's output folder.
     notes
         What "auto" stood for, and why: a sentence each.
+    stems
+        As of `LabelWriter`.
     """
 
-    def __init__(self, out: Path, notes: Sequence[str] = ()) -> None:
+    def __init__(
+        self, out: Path, notes: Sequence[str] = (), stems: Mapping[str, str] | None = None
+    ) -> None:
         self._current = out / CURRENT_FILE
-        self._labels = LabelWriter(out)
-        self._overlays = OverlayWriter(out)
+        self._stems = stems or {}
+        self._labels = LabelWriter(out, stems)
+        self._overlays = OverlayWriter(out, stems)
         self._coco = CocoWriter(out)
         self._table = PartsTableWriter(out)
         self._sheet = ContactSheetWriter(out, notes)
@@ -77,7 +82,8 @@ class OutputWriters:
 
     def keep(self, result: PartSegmentation, photo: np.ndarray | None) -> None:
         """Write the image's own files alone; parameters and errors as of `add`."""
-        self._current.write_bytes(os.fsencode(result.name))
+        stem = self._stems.get(result.name, result.name)
+        self._current.write_bytes(os.fsencode(stem))
         self._labels.add(result)
         if photo is not None:
             self._overlays.add(result, photo)

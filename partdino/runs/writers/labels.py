@@ -1,8 +1,9 @@
-"""`labels/<name>.png`: the label map itself."""
+"""`labels/<stem>.png`: the label map itself."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -24,14 +25,18 @@ class LabelWriter:
     ----------
     out
         The run's output folder.
+    stems
+        What the files of images are called, see `partdino.runs.image_names`; without it they have
+        the images' whole names.
     """
 
-    def __init__(self, out: Path) -> None:
-        self._folder = out / "labels"
+    def __init__(self, out: Path, stems: Mapping[str, str] | None = None) -> None:
+        self._folder, self._stems = out / "labels", stems or {}
 
     def add(self, result: PartSegmentation) -> None:
         """Write one label map; raises `OutputError`."""
-        write_label_map(self._folder / f"{result.name}.png", result.label_map)
+        stem = self._stems.get(result.name, result.name)
+        write_label_map(self._folder / f"{stem}.png", result.label_map)
 
 
 def write_label_map(path: Path, label_map: np.ndarray) -> None:

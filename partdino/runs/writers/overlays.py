@@ -1,7 +1,8 @@
-"""`overlays/<name>.jpg`: the photo with its parts drawn on it, to look at."""
+"""`overlays/<stem>.jpg`: the photo with its parts drawn on it, to look at."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -21,18 +22,19 @@ class OverlayWriter:
 
     Parameters
     ----------
-    out
-        The run's output folder.
+    out, stems
+        As of `partdino.runs.writers.labels.LabelWriter`.
     """
 
-    def __init__(self, out: Path) -> None:
-        self._folder = out / "overlays"
+    def __init__(self, out: Path, stems: Mapping[str, str] | None = None) -> None:
+        self._folder, self._stems = out / "overlays", stems or {}
 
     def add(self, result: PartSegmentation, image: np.ndarray) -> None:
         """Write one overlay; raises `OutputError`."""
         scale = min(1.0, MAX_SIDE / max(image.shape[:2]))
         height, width = (max(1, round(side * scale)) for side in image.shape[:2])
         overlay = draw_parts(resize_image(image, (height, width)), result.label_map)
-        with atomic_path(self._folder / f"{result.name}.jpg") as temporary:
+        stem = self._stems.get(result.name, result.name)
+        with atomic_path(self._folder / f"{stem}.jpg") as temporary:
             # Full-resolution colour: subsampling would smear the boundaries.
             Image.fromarray(overlay).save(temporary, "JPEG", quality=_QUALITY, subsampling=0)
