@@ -31,19 +31,6 @@ _FORMAT = 2
 _TENSORS = ("mean", "components", "centroids", "parts")
 
 
-def is_model(path: Path) -> bool:
-    """Return whether a file is a model, damaged or not, by its name or by what it holds."""
-    from safetensors import SafetensorError, safe_open
-
-    if path.suffix == ".safetensors":
-        return True
-    try:
-        with safe_open(path, framework="numpy") as file:
-            return "partdino" in (file.metadata() or {})
-    except (OSError, SafetensorError):
-        return False
-
-
 def save_model(model: PartModel, path: Path) -> None:
     """Write the model atomically; raises `OutputError`."""
     from safetensors.numpy import save

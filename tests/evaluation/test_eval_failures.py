@@ -86,6 +86,17 @@ def test_results_are_never_replaced_silently(run_eval, coco_root, tmp_path):
     assert (tmp_path / "results.json").read_bytes() != before
 
 
+@pytest.mark.parametrize("name", ["results.json", "results.csv", "results.md"])
+def test_results_of_somebody_else_are_never_replaced(run_eval, coco_root, tmp_path, name):
+    (tmp_path / name).write_text('# Mine\n\nimage,"benchmark": 1')
+    before = (tmp_path / name).read_bytes()
+    for more in ((), ("--overwrite",)):
+        message = error_of(run_eval("coco-parts", coco_root, "--out", tmp_path, *more))
+        assert str(tmp_path / name) in message
+        assert [(tmp_path / name).read_bytes()] == [f.read_bytes() for f in tmp_path.iterdir()]
+    assert (tmp_path / name).read_bytes() == before
+
+
 @pytest.mark.parametrize("option", ["--out", "--cache"])
 def test_an_unwritable_folder_is_found_first(run_eval, coco_root, tmp_path, option):
     (tmp_path / "file").write_text("")

@@ -8,7 +8,9 @@ import shutil
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 from segment_runs import content, forked
 
 from partdino.errors import ConfigError
@@ -272,6 +274,26 @@ def test_the_curve_of_a_model_that_is_replaced_goes_with_it(fit, store, tmp_path
         (tmp_path / f"m_curve.{suffix}").touch()
     assert fit(path, store, more=("--overwrite",)).code == 0
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("name", ["m.safetensors", "m_curve.csv", "m_curve.png", "m_curve.svg"])
+def test_fit_replaces_nothing_of_somebody_else(fit, store, tmp_path, name):
+    save_file({"weight": np.ones(3, np.float32)}, tmp_path / name, {"format": "pt"})
+    before = (tmp_path / name).read_bytes()
+    refused(
+        fit(tmp_path / "m.safetensors", store, more=("--overwrite",)), f"{name} is no", "replaced"
+    )
+    assert (tmp_path / name).read_bytes() == before and len(list(tmp_path.iterdir())) == 1
+
+
+def test_fit_replaces_a_curve_of_its_own(fit, store, tmp_path):
+    path = tmp_path / "m.safetensors"
+    assert fit(path, store, parts="2-3").code == 0 and len(list(tmp_path.iterdir())) == 4
+    before = content(tmp_path)
+    assert fit(path, store, parts="2-3", more=("--overwrite",)).code == 0
+    assert content(tmp_path) == before
+    assert fit(path, store, parts=2, more=("--overwrite",)).code == 0
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "1/0", "a/b", "-1/2", "1/2/3"])

@@ -114,6 +114,13 @@ def test_photos_with_a_bad_one(study, photo_folder, tmp_path):
     refused = study(photos, "--out", out, "--foreground", "none")
     assert (refused.code, refused.stderr.count("\n")) == (2, 1)
     assert "pass --overwrite" in refused.stderr
+    for name in ("patches.csv", "boundary.png", "summary.json"):  # of somebody else
+        ours = (out / name).read_bytes()
+        (out / name).write_text("image,mine")
+        refused = study(photos, "--out", out, "--foreground", "none", "--overwrite")
+        assert refused.code == 2 and f"{name} is no" in refused.stderr
+        assert (out / name).read_text() == "image,mine"
+        (out / name).write_bytes(ours)
     again = study(photos, "--out", out, "--foreground", "none", "--overwrite", "--images", 3)
     assert json.loads((out / "summary.json").read_text())["studied_images"] == 3
     assert again.code == 0 and "warning: 3 images are few" in again.stderr

@@ -13,6 +13,7 @@ import numpy as np
 
 from partdino.files import atomic_path
 from partdino.images.sizes import resize_image
+from partdino.output_marks import REPORT_GENERATOR
 from partdino.parts.sampling import evenly_spaced
 from partdino.runs.reporting import Reporter
 from partdino.runs.review.apply import drawn_colours, drawn_lookup
@@ -89,6 +90,7 @@ class _Report:
         yield (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+            f'<meta name="generator" content="{REPORT_GENERATOR}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{title}: parts</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
             f"<h1>{title}</h1>\n<p>{counted(len(self.parts.parts), 'part')} in "
