@@ -185,11 +185,42 @@ def remove(path: Path) -> None:
 
 
 def recover_folder(path: Path) -> None:
-    """Put a folder back that `whole_folder` was replacing when it was killed."""
+    """Put a folder back that `whole_folder` was replacing when it was killed.
+
+    What reads or writes something in a folder calls this before it looks whether that is there.
+
+    Parameters
+    ----------
+    path
+        The folder, or anything in it.
+
+    Raises
+    ------
+    OutputError
+        It cannot be put back.
+    """
     path = Path(os.path.realpath(path))
-    old = _aside(path)
-    if old.exists() and not path.exists():
-        os.rename(old, path)
+    for folder in (path, *path.parents):
+        old = _aside(folder)
+        if os.path.isdir(old) and not _holds_anything(folder):
+            try:
+                os.rename(old, folder)  # takes the place of an empty folder, too
+            except OSError as error:
+                raise OutputError(
+                    f"{folder} was being replaced when that was killed, and what it held is in "
+                    f"{old}, which cannot be put back: {error.strerror}; rename it"
+                ) from error
+        elif folder.exists():
+            return
+
+
+def _holds_anything(folder: Path) -> bool:
+    try:
+        return any(folder.iterdir())
+    except FileNotFoundError:
+        return False
+    except OSError:  # a file, or what cannot be listed
+        return True
 
 
 def _aside(path: Path) -> Path:
@@ -200,23 +231,29 @@ def _aside(path: Path) -> Path:
 def whole_folder(path: Path) -> Iterator[Path]:
     """Yield a new folder that takes the place of `path` when the block ends without an error.
 
+    Whether that may be replaced is for the caller to see, after `recover_folder`.
+
     Raises
     ------
     OutputError
         It cannot be written.
     """
     path = Path(os.path.realpath(path))  # where a link leads, and not the link
-    new, old = path.with_name(f".partdino-{path.name}"), _aside(path)
-    for leftover in (new, old):  # of a run that was killed
-        remove(leftover)
+    # Neither is the other's of a folder of another name.
+    new, old = path.with_name(f".partdino-new-{path.name}"), _aside(path)
+    remove(new)  # of a run that was killed
+    if _holds_anything(path):
+        remove(old)
     check_writable(new)
     try:
         new.mkdir(parents=True)
         yield new
         if path.exists():
             os.rename(path, old)
-        os.rename(new, path)
-        shutil.rmtree(old, ignore_errors=True)
+            os.rename(new, path)
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            os.rename(new, path)
     except OSError as error:
         reason = f"cannot write {path}: {error.strerror}; {cure(error, 'choose another name')}"
         raise OutputError(reason) from error

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from partdino.errors import ConfigError, OutputError
-from partdino.files import check_writable, refuse_url
+from partdino.files import check_writable, recover_folder, refuse_url
 from partdino.options import FITTING_OPTIONS, FittedOptions, Options
 from partdino.output_marks import Mark
 from partdino.version import __version__
@@ -121,6 +121,7 @@ def check_replaceable(file: Path, mark: Mark, overwrite: bool) -> None:
     Only older ones of the same kind are ever replaced, and only if that is asked for.
     """
     refuse_url(file)
+    recover_folder(file.parent)
     if file.is_dir():
         raise OutputError(f"{file} is a folder; name a file, such as one in it")
     if not os.path.lexists(file):

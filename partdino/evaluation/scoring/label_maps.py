@@ -10,6 +10,7 @@ import numpy as np
 from partdino.errors import InputError
 from partdino.evaluation.datasets import MaskSample, Sample
 from partdino.evaluation.datasets.frame import TURNED, stored_frame
+from partdino.files import recover_folder
 from partdino.images.decode import TooLargeError, open_image
 from partdino.images.read import orient
 
@@ -47,6 +48,7 @@ class LabelFolder:
     """
 
     def __init__(self, folder: Path, samples: Sequence[Sample], partial: bool = False) -> None:
+        recover_folder(folder)
         self.num_parts = 0
         self._files: dict[Path, Path] = {}
         owners: dict[Path, Path] = {}

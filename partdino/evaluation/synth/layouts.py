@@ -10,7 +10,7 @@ from pathlib import Path
 
 from partdino.errors import OutputError
 from partdino.evaluation.synth import celeba, coco, cub, photos
-from partdino.files import write_json
+from partdino.files import recover_folder, write_json
 from partdino.version import __version__
 
 _RECORD = "synth.json"
@@ -82,6 +82,7 @@ def prepare_folder(out: Path, *, overwrite: bool) -> None:
     OutputError
         ``out`` is a file, or a folder with other content, or may not be overwritten.
     """
+    recover_folder(out)
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out} is a file; choose a folder")
     if not out.exists() or not any(out.iterdir()):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from partdino.errors import ConfigError, InputError, OutputError, OutputNameError
-from partdino.files import refuse_url, whole_folder
+from partdino.files import recover_folder, refuse_url, whole_folder
 from partdino.runs.exports.exporter import Exporter, Target
 from partdino.runs.exports.finished import ExportImage, FinishedRun, Part
 from partdino.runs.exports.formats import find_format
@@ -117,6 +117,7 @@ def choose_parts(parts: Sequence[Part], only: Sequence[int], drop: Sequence[int]
 def check_out(out: Path, folder: Path) -> None:
     """Raise `OutputError` where the folder to write holds anything, or is in the run's own."""
     refuse_url(out)
+    recover_folder(out)
     if out.resolve().is_relative_to(folder.resolve()):
         raise OutputError(f"{out} is inside the run, which is never changed; choose another --out")
     try:

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from partdino.errors import InputError, OutputError
+from partdino.files import recover_folder
 from partdino.images import read_image
 from partdino.parts.result import PartSegmentation
 from partdino.runs.folder import is_unfinished, read_run
@@ -166,6 +167,7 @@ class FinishedRun:
     """
 
     def __init__(self, folder: Path) -> None:
+        recover_folder(folder)
         self.folder = folder
         self.review = Review("")
         if is_unfinished(folder):

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pools import worker_pool
 from partdino.errors import InputError, OutputError
-from partdino.files import write_csv
+from partdino.files import recover_folder, write_csv
 from partdino.runs.folder import MEASURE_FILES, is_unfinished, read_run
 from partdino.runs.lock import lock_folder
 from partdino.runs.measures.excel import check_excel, write_excel
@@ -67,6 +67,7 @@ def measure(
     """
     if excel:
         check_excel()
+    recover_folder(folder)
     if is_unfinished(folder) or not (folder / RESULTS_FILE).is_file() or not read_run(folder):
         raise InputError(f"{folder} holds no finished run; pass the --out of partdino segment")
     names = [recorded.name for recorded in read_results(folder / RESULTS_FILE)]

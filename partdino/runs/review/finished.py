@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from partdino.errors import InputError, OutputError
-from partdino.files import csv_safe
+from partdino.files import csv_safe, recover_folder
 from partdino.images.decode import TooLargeError, open_image
 from partdino.images.read import ImageError, read_image
 from partdino.output_marks import LABELS_FOLDER
@@ -114,6 +114,7 @@ def open_run(folder: Path) -> FinishedRun:
     OutputError
         Its list of results is damaged.
     """
+    recover_folder(folder)
     document = read_run(folder)
     if not document or is_unfinished(folder):
         what = "an unfinished run" if is_unfinished(folder) else "no run"

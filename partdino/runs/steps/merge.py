@@ -69,7 +69,8 @@ def merge(
     """
     if out.resolve() in [shard.resolve() for shard in shards]:
         raise OutputError(f"{out} is one of the shards; choose another folder for the whole")
-    recover_folder(out)
+    for shard in shards:
+        recover_folder(shard)
     with lock_folder(out):
         _check_out(out, overwrite)
         if is_store(shards[0]):

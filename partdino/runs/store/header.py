@@ -14,7 +14,7 @@ from annotated_types import Interval
 from partdino.describe.identity import describing_code_sha256, describing_identity
 from partdino.describe.photos import Photo
 from partdino.errors import ConfigError, StoreError
-from partdino.files import write_json
+from partdino.files import recover_folder, write_json
 from partdino.method import DEFAULT_METHOD, METHOD_OF_0_1, Method
 from partdino.options import (
     FITTING_OPTIONS,
@@ -145,6 +145,7 @@ class Header:
     @classmethod
     def read(cls, folder: Path) -> Header:
         """Read the file; raises `StoreError`."""
+        recover_folder(folder)
         try:
             document = json.loads((folder / _FILE).read_bytes())
             if document.pop("format") != _FORMAT:
