@@ -16,6 +16,7 @@ from partdino.runs.exports.image_ids import ImageIds
 from partdino.runs.exports.names import refuse_clash
 from partdino.runs.exports.photos import copy_name, copy_upright
 from partdino.runs.reporting import Reporter
+from partdino.runs.result_log import replaced_sentence
 from partdino.runs.review import REVIEW_FILE
 
 
@@ -74,6 +75,8 @@ def export(
     _refuse_clashes(run, kind, photos)
     if run.review.parts or run.review.photos:
         reporter.say(f"the review in {folder / REVIEW_FILE} is applied")
+    if replaced := [recorded.name for recorded in run if recorded.is_replaced()]:
+        reporter.warn(replaced_sentence(replaced, "their label maps are of older ones"))
     failed: dict[str, str] = {}
     with whole_folder(out) as place:
         exporter = kind(Target(place, parts, photos, ids, reporter.warn))

@@ -126,9 +126,17 @@ class ExportImage:
         InputError
             It cannot be read (any more), or is another one than the run had.
         """
+        self.check_version()
         photo = read_image(self.photo_path).pixels
         self.check_size(photo.shape[:2])
         return photo
+
+    def check_version(self) -> None:
+        """Raise `InputError` where the photo is known to be another one than was labelled."""
+        if self.recorded.is_replaced():
+            raise InputError(
+                f"{self.photo_path}: the photo was replaced since it was labelled; label it again"
+            )
 
     def check_size(self, size: tuple[int, ...]) -> None:
         """Raise `InputError` where a photo of this (H, W) is not the one that was labelled."""

@@ -20,7 +20,7 @@ from partdino.runs.measures.scales import Scales
 from partdino.runs.measures.tables import Tables
 from partdino.runs.measures.user_table import join, read_user_table
 from partdino.runs.reporting import Reporter, RunLog
-from partdino.runs.result_log import RESULTS_FILE, read_results
+from partdino.runs.result_log import RESULTS_FILE, read_results, replaced_sentence
 from partdino.runs.writers.spool import Spool
 
 _MODULES = ("partdino.runs.measures.photo",)
@@ -58,7 +58,8 @@ def measure(
     Returns
     -------
     dict
-        How many photos were measured, have failed and look odd, and the files.
+        How many photos were measured, have failed and look odd, which of them could not be read or
+        were replaced, and the files.
 
     Raises
     ------
@@ -80,13 +81,14 @@ def measure(
         if old := [name for name in MEASURE_FILES if (out / name).exists() and not overwrite]:
             raise OutputError(f"{out / old[0]} exists; pass --overwrite or another --out")
         spool, odd, log = Spool(out), OddPhotos(), RunLog(reporter)
-        parts = _measure_all(folder, len(names), spool, odd, log, workers)
+        parts, replaced = _measure_all(folder, len(names), spool, odd, log, workers)
         odd.finish()
         files = _write(out, Tables(parts, scales, told), spool, odd, excel)
     strange = sum(bool(odd.of(photo)) for photo in _read(spool))
     return {
         "counts": {"images": len(names), "failed": len(log.failures), "odd": strange},
         "without_photo": log.without_photo,
+        "replaced": replaced,
         "files": files,
     }
 
@@ -98,9 +100,9 @@ def _measure_all(
     odd: OddPhotos,
     log: RunLog,
     workers: int | Literal["auto"],
-) -> int:
-    """Measure all photos into the spool; return the number of parts, K."""
-    parts = 0
+) -> tuple[int, list[str]]:
+    """Measure all photos into the spool; return K, and the names of photos that were replaced."""
+    parts, replaced = 0, list[str]()
     results = folder / RESULTS_FILE
     given = (Outcome(r.name, r, r.failure) for r in read_results(results))
     function = partial(measure_photo, out=folder.absolute())
@@ -116,7 +118,8 @@ def _measure_all(
             else:
                 photo = PhotoMeasures(outcome.name, failure=outcome.failure)
             if recorded.failure is None and log.note(outcome):
-                log.note_odd(photo.name, True, photo.photo_found)
+                log.note_odd(photo.name, True, photo.photo_found or photo.photo_replaced)
+                replaced += [photo.name] * photo.photo_replaced
             parts = max(parts, len(photo.confidence))
             odd.add(photo)
             spool.write(photo.dump() + "\n")
@@ -126,7 +129,9 @@ def _measure_all(
             f"{len(log.without_photo)} photos cannot be read any more, so they have no colours: "
             + ", ".join(log.without_photo[:3])
         )
-    return parts
+    if replaced:
+        log.reporter.warn(replaced_sentence(replaced, "they have no colours"))
+    return parts, replaced
 
 
 def _write(out: Path, tables: Tables, spool: Spool, odd: OddPhotos, excel: bool) -> list[str]:

@@ -16,7 +16,14 @@ from partdino.images.decode import TooLargeError, open_image
 from partdino.images.read import ImageError, read_image
 from partdino.output_marks import LABELS_FOLDER
 from partdino.runs.folder import is_unfinished, read_run
-from partdino.runs.result_log import RESULTS_FILE, Recorded, read_head, read_results
+from partdino.runs.reporting import Reporter
+from partdino.runs.result_log import (
+    RESULTS_FILE,
+    Recorded,
+    read_head,
+    read_results,
+    replaced_sentence,
+)
 
 _AGAIN = "label again with --overwrite"
 
@@ -83,6 +90,11 @@ class FinishedRun:
             raise InputError(f"{path} is missing or damaged; {_AGAIN}") from error
         return area
 
+    def warn_of_replaced(self, reporter: Reporter) -> None:
+        """Say in one line which photos are not those that were labelled."""
+        if replaced := [image.name for image in self.images if image.is_replaced()]:
+            reporter.warn(replaced_sentence(replaced, "they are not shown"))
+
     def label_map(self, index: int) -> np.ndarray:
         """Return a photo's label map as the run left it, uint8 (H, W); raises `OutputError`."""
         return self.images[index].recall(self.folder).label_map
@@ -97,9 +109,13 @@ class FinishedRun:
             raise OutputError(f"{name} cannot be read ({error}); {_AGAIN}") from error
 
     def photo(self, index: int, max_pixels: int) -> np.ndarray | None:
-        """Return a photo, uint8 (h, w, 3) RGB of at most so many pixels; None if it is gone."""
+        """Return a photo, uint8 (h, w, 3) RGB of at most so many pixels.
+
+        None if it is gone, or is another one now than the one that was labelled.
+        """
+        image = self.images[index]
         try:
-            return read_image(self.images[index].photo, max_pixels).pixels
+            return None if image.is_replaced() else read_image(image.photo, max_pixels).pixels
         except ImageError:
             return None
 

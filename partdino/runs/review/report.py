@@ -56,6 +56,7 @@ def write_report(folder: Path, out: Path, reporter: Reporter) -> dict[str, Any]:
         There is no finished run, its review cannot be read, or the file cannot be written.
     """
     run = open_run(folder)
+    run.warn_of_replaced(reporter)
     review = read_review(folder, run.model_sha256, run.num_parts)
     report = _Report(run, review)
     with (
