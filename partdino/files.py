@@ -199,7 +199,8 @@ def recover_folder(path: Path) -> None:
     OutputError
         It cannot be put back.
     """
-    path = Path(os.path.realpath(path))
+    with suppress(ValueError):  # a name that no file can have
+        path = Path(os.path.realpath(path))
     for folder in (path, *path.parents):
         old = _aside(folder)
         if os.path.isdir(old) and not _holds_anything(folder):
@@ -210,7 +211,7 @@ def recover_folder(path: Path) -> None:
                     f"{folder} was being replaced when that was killed, and what it held is in "
                     f"{old}, which cannot be put back: {error.strerror}; rename it"
                 ) from error
-        elif folder.exists():
+        elif os.path.exists(folder):
             return
 
 

@@ -122,7 +122,7 @@ def check_replaceable(file: Path, mark: Mark, overwrite: bool) -> None:
     """
     refuse_url(file)
     recover_folder(file.parent)
-    if file.is_dir():
+    if os.path.isdir(file):
         raise OutputError(f"{file} is a folder; name a file, such as one in it")
     if not os.path.lexists(file):
         return

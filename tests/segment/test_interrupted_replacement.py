@@ -90,3 +90,10 @@ def test_it_is_said_where_it_cannot_be_put_back(partdino, gone, monkeypatch):
     finished = partdino("measure", gone)
     assert finished.code == 2 and finished.stderr.count("\n") == 1
     assert f"what it held is in {gone.parent / '.partdino-old-M'}" in finished.stderr
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b", "file/below"])
+def test_names_that_no_folder_has_are_nothing_to_put_back(tmp_path, name):
+    (tmp_path / "file").touch()
+    recover_folder(tmp_path / name)
+    assert os.listdir(tmp_path) == ["file"]
