@@ -5,6 +5,7 @@ A file that only has the name of an output may be somebody's own. What it begins
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ class Mark:
 
     def may_go(self, path: Path) -> bool:
         """Tell whether a file may be replaced: it is one of these, or holds nothing."""
-        return path.is_file() and (path.stat().st_size == 0 or self.is_on(path))
+        return os.path.isfile(path) and (path.stat().st_size == 0 or self.is_on(path))
 
 
 def _begins(kind: str, pattern: bytes) -> Mark:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from segment_runs import SMALL, flags, label_map, table
+from segment_runs import SMALL, content, flags, label_map, table, unfinish
 
 from partdino.runs.measures.user_table import UserTable, join
 
@@ -80,6 +80,41 @@ def test_nothing_is_overwritten_unasked(partdino, finished, tmp_path):
     assert partdino("measure", out, "--workers", 0, "--overwrite").code == 0
     nothing = partdino("measure", tmp_path, "--workers", 0)
     assert nothing.code == 2 and "holds no finished run" in nothing.stderr
+
+
+@pytest.mark.parametrize("name", ["measurements.csv", "photos.csv", "measurements.xlsx"])
+def test_a_table_of_somebody_else_stays(partdino, finished, tmp_path, name):
+    if name.endswith("xlsx"):
+        openpyxl = pytest.importorskip("openpyxl")
+    out, mine = tmp_path / "out", tmp_path / "out" / name
+    shutil.copytree(finished / "out", out)
+    if name.endswith("xlsx"):
+        openpyxl.Workbook().save(mine)
+    else:
+        mine.write_text("image,odd,mine\na.jpg,2,3\n")
+    before = content(out)
+    excel = ("--excel",) if name.endswith("xlsx") else ()
+    done = partdino("measure", out, "--workers", 0, "--overwrite", *excel)
+    assert done.code == 2 and f"{mine} is no" in done.stderr and content(out) == before
+    for flag in ("--overwrite", "--resume"):
+        done = partdino("segment", finished / "photos", "-o", out, "-q", flag, *flags(SMALL))
+        assert done.code == 0, done.stderr
+        assert mine.read_bytes() == before[name]
+        unfinish(out)
+    assert partdino("merge", out, finished / "out", "--overwrite").code == 2
+    assert mine.read_bytes() == before[name]
+
+
+def test_ours_go_with_the_run_that_they_are_of(partdino, finished, tmp_path):
+    pytest.importorskip("openpyxl")
+    out = tmp_path / "out"
+    shutil.copytree(finished / "out", out)
+    assert partdino("measure", out, "--workers", 0, "--excel").code == 0
+    assert partdino("measure", out, "--workers", 0, "--excel", "--overwrite").code == 0
+    assert partdino("measure", out, "--workers", 0, "--overwrite").code == 0
+    assert not (out / "measurements.xlsx").exists()  # it would be of other measurements
+    done = partdino("segment", finished / "photos", "-o", out, "-q", "--overwrite", *flags(SMALL))
+    assert done.code == 0 and not list(out.glob("measure*")) and not (out / "photos.csv").exists()
 
 
 def test_short_names_match_where_they_are_of_one_photo():

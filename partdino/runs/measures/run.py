@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pools import worker_pool
-from partdino.errors import InputError, OutputError
-from partdino.files import recover_folder, write_csv
-from partdino.runs.folder import MEASURE_FILES, is_unfinished, read_run
+from partdino.errors import InputError
+from partdino.files import recover_folder, remove, write_csv
+from partdino.output_marks import MEASUREMENTS
+from partdino.runs.folder import is_unfinished, read_run
 from partdino.runs.lock import lock_folder
 from partdino.runs.measures.excel import check_excel, write_excel
 from partdino.runs.measures.odd import OddPhotos
@@ -21,9 +22,12 @@ from partdino.runs.measures.tables import Tables
 from partdino.runs.measures.user_table import join, read_user_table
 from partdino.runs.reporting import Reporter, RunLog
 from partdino.runs.result_log import RESULTS_FILE, read_results, replaced_sentence
+from partdino.runs.resume import check_replaceable
 from partdino.runs.writers.spool import Spool
 
 _MODULES = ("partdino.runs.measures.photo",)
+_TABLES = ("measurements.csv", "photos.csv")
+_WORKBOOK = "measurements.xlsx"
 
 
 def measure(
@@ -78,8 +82,8 @@ def measure(
         if each and each.unmatched:
             reporter.warn(each.unmatched)
     with lock_folder(out):
-        if old := [name for name in MEASURE_FILES if (out / name).exists() and not overwrite]:
-            raise OutputError(f"{out / old[0]} exists; pass --overwrite or another --out")
+        for name in (*_TABLES, *[_WORKBOOK] * excel):
+            check_replaceable(out / name, MEASUREMENTS[name], overwrite)
         spool, odd, log = Spool(out), OddPhotos(), RunLog(reporter)
         parts, replaced = _measure_all(folder, len(names), spool, odd, log, workers)
         odd.finish()
@@ -135,7 +139,10 @@ def _measure_all(
 
 
 def _write(out: Path, tables: Tables, spool: Spool, odd: OddPhotos, excel: bool) -> list[str]:
-    measurements, photos, workbook = (out / name for name in MEASURE_FILES)
+    measurements, photos = (out / name for name in _TABLES)
+    workbook = out / _WORKBOOK
+    if MEASUREMENTS[_WORKBOOK].may_go(workbook):
+        remove(workbook)  # of the measurements that are replaced
     write_csv(measurements, tables.measurements_header(), tables.measurements(_read(spool)))
     write_csv(photos, tables.photos_header(), tables.photos(_read(spool), odd))
     if not excel:
