@@ -17,7 +17,14 @@ from typing import Any
 
 from partdino.errors import InputError, OutputError
 from partdino.files import is_safe_name, link, remove, write_json
-from partdino.output_marks import CURVE, LABELS_FOLDER, MEASUREMENTS, RUN_FILE, WORK_FOLDER
+from partdino.output_marks import (
+    CURVE,
+    DROPPED_FOLDER,
+    LABELS_FOLDER,
+    MEASUREMENTS,
+    RUN_FILE,
+    WORK_FOLDER,
+)
 from partdino.runs.replacing import WHOLE, move_in
 from partdino.runs.result_log import RESULTS_FILE, read_results
 from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents
@@ -36,7 +43,6 @@ _SOME_RUNS = {
     **{f"{CURVE_NAME}{suffix}": mark for suffix, mark in CURVE.items()},
     **MEASUREMENTS,
 }
-_DROPPED = ".partdino-dropped"  # one of LEFTOVERS
 _FINGERPRINT = "fingerprint.json"
 _NEW = "new"  # in the work folder: results that are to replace others
 _RENEWING = "renewing"  # a mark in the work folder: some results of a finished run are made anew
@@ -181,7 +187,7 @@ class OutputFolder:
 
     def _drop(self) -> None:
         # In one step: half a work folder would pass for an unfinished run.
-        dropped = self.path / _DROPPED
+        dropped = self.path / DROPPED_FOLDER
         os.rename(self._work, dropped)
         shutil.rmtree(dropped, ignore_errors=True)
 

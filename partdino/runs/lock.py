@@ -10,7 +10,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from partdino.errors import OutputError
-from partdino.files import check_writable, recover_folder
+from partdino.files import check_writable, recover_folder, remove
+from partdino.output_marks import DROPPED_FOLDER
 from partdino.runs.resume import LOCK_FILE
 
 # What network disks that have no locks say.
@@ -47,6 +48,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
         if error.errno not in _NO_LOCKS:
             raise OutputError(f"cannot lock {folder}: {error.strerror}") from error
     try:
+        remove(folder / DROPPED_FOLDER)  # of a run that was killed while it did so
         yield
     finally:
         file.unlink(missing_ok=True)
