@@ -135,6 +135,17 @@ def refuse_url(path: Path) -> None:
         raise OutputError(f"{path} is an address: results go to local folders; name one")
 
 
+def refuse_inside(path: Path | None, option: str, *folders: Path) -> None:
+    """Raise `OutputError` where an output is, or is in, a folder of what is read; None is not."""
+    real = None if path is None else os.path.realpath(path)
+    for folder in folders:
+        if real and Path(real).is_relative_to(os.path.realpath(folder)):
+            raise OutputError(
+                f"{path} is inside {folder}, which is read and stays as it is; choose another "
+                f"{option}"
+            )
+
+
 def csv_safe(value: Any) -> Any:
     """Return a cell that no spreadsheet takes for a formula: such text gets a quote before it.
 

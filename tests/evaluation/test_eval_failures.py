@@ -86,6 +86,21 @@ def test_results_are_never_replaced_silently(run_eval, coco_root, tmp_path):
     assert (tmp_path / "results.json").read_bytes() != before
 
 
+@pytest.mark.parametrize("option", ["--out", "--cache"])
+@pytest.mark.parametrize("folder", ["", "images", "images/new"])
+def test_a_data_set_is_only_read(partdino, coco_root, tmp_path, option, folder):
+    before = sorted(coco_root.rglob("*"))
+    (tmp_path / "link").symlink_to(coco_root)
+    for place in (coco_root / folder, tmp_path / "link" / folder):
+        message = error_of(partdino("eval", "coco-parts", coco_root, option, place))
+        assert f"{place} is inside {coco_root}" in message and option in message
+    labels = ("--labels", coco_root / "annotations", option, coco_root / "annotations")
+    assert "is inside" in error_of(partdino("eval", "coco-parts", tmp_path, *labels))
+    study = ("study", "boundary", coco_root, "--benchmark", "coco-parts", "-o", tmp_path / "out")
+    assert "is inside" in error_of(partdino(*study, option, coco_root / folder))
+    assert sorted(coco_root.rglob("*")) == before and not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("name", ["results.json", "results.csv", "results.md"])
 def test_results_of_somebody_else_are_never_replaced(run_eval, coco_root, tmp_path, name):
     (tmp_path / name).write_text('# Mine\n\nimage,"benchmark": 1')

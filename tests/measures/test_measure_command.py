@@ -82,6 +82,16 @@ def test_nothing_is_overwritten_unasked(partdino, finished, tmp_path):
     assert nothing.code == 2 and "holds no finished run" in nothing.stderr
 
 
+@pytest.mark.parametrize("folder", ["labels", "overlays/new", ".partdino"])
+def test_no_tables_among_the_results(partdino, finished, tmp_path, folder):
+    before = content(finished / "out")
+    (tmp_path / "link").symlink_to(finished / "out")
+    for run in (finished / "out", tmp_path / "link"):
+        done = partdino("measure", run, "-o", run / folder, "--workers", 0)
+        assert done.code == 2 and f"{run / folder} is inside" in done.stderr
+    assert content(finished / "out") == before
+
+
 @pytest.mark.parametrize("name", ["measurements.csv", "photos.csv", "measurements.xlsx"])
 def test_a_table_of_somebody_else_stays(partdino, finished, tmp_path, name):
     if name.endswith("xlsx"):

@@ -30,6 +30,7 @@ from partdino.evaluation.study.results import summarise, write_study
 from partdino.evaluation.study.ridge_cache import RidgeCache
 from partdino.evaluation.study.statistics import FEW
 from partdino.evaluation.study.study_options import StudyOptions, validate_study
+from partdino.files import refuse_inside
 from partdino.options import Options, SettledOptions
 from partdino.output_marks import STUDY
 from partdino.runs.reporting import Reporter, RunLog
@@ -79,6 +80,9 @@ def study_boundary(
         Nothing could be done at all. Single images that fail are left out and listed.
     """
     study, asked = validate_study(given)
+    refuse_inside(cache, "--cache", *inputs)
+    if study.benchmark is not None:
+        refuse_inside(out, "--out", *inputs)
     check_free(out, STUDY, overwrite)
     collection = _open(inputs, out, study, asked.masks)
     log = RunLog(reporter)

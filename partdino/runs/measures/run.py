@@ -10,9 +10,9 @@ from typing import Any, Literal
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pools import worker_pool
 from partdino.errors import InputError
-from partdino.files import recover_folder, remove, write_csv
-from partdino.output_marks import MEASUREMENTS
-from partdino.runs.folder import is_unfinished, read_run
+from partdino.files import recover_folder, refuse_inside, remove, write_csv
+from partdino.output_marks import MEASUREMENTS, WORK_FOLDER
+from partdino.runs.folder import PER_IMAGE, is_unfinished, read_run
 from partdino.runs.lock import lock_folder
 from partdino.runs.measures.excel import check_excel, write_excel
 from partdino.runs.measures.odd import OddPhotos
@@ -75,6 +75,7 @@ def measure(
     recover_folder(folder)
     if is_unfinished(folder) or not (folder / RESULTS_FILE).is_file() or not read_run(folder):
         raise InputError(f"{folder} holds no finished run; pass the --out of partdino segment")
+    refuse_inside(out, "--out", *(folder / kind for kind in (*PER_IMAGE, WORK_FOLDER)))
     names = [recorded.name for recorded in read_results(folder / RESULTS_FILE)]
     scales = Scales(scale, names) if scale else None
     told = join(read_user_table(metadata), names) if metadata else None
