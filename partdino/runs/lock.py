@@ -51,6 +51,8 @@ def lock_folder(folder: Path) -> Iterator[None]:
         remove(folder / DROPPED_FOLDER)  # of a run that was killed while it did so
         yield
     finally:
+        # While it is held: who has opened it before finds it gone and does not take it (filelock).
+        # Before 3.30, filelock's release removed it once more, which may be another run's by then.
         file.unlink(missing_ok=True)
         lock.release()
         for place in made:
