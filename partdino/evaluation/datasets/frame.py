@@ -62,8 +62,8 @@ def is_turned(size: tuple[int, ...], other: tuple[int, int]) -> bool | None:
 
     None where it may be both, within the rounding of a scaled pixel: one of them is about square.
 
-    >>> is_turned((50, 40), (400, 500)), is_turned((99, 101), (98, 100)), is_turned((9, 9), (4, 5))
-    (True, None, None)
+    >>> is_turned((50, 40), (400, 500)), is_turned((40, 50), (400, 500)), is_turned((9, 9), (4, 5))
+    (True, False, None)
     """
     if size[0] != size[1] and size in (other, other[::-1]):
         return size != other
