@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from partdino.errors import InputError, OutputError
-from partdino.files import is_safe_name, link, remove, write_json
+from partdino.files import (
+    file_version,
+    is_safe_name,
+    link,
+    recover_folder,
+    remove,
+    write_json,
+)
 from partdino.output_marks import (
     CURVE,
     DROPPED_FOLDER,
@@ -237,6 +244,29 @@ def read_run(folder: Path) -> dict[str, Any]:
 def is_unfinished(folder: Path) -> bool:
     """Return whether a run was begun in a folder and did not come to its end."""
     return (folder / WORK_FOLDER).exists()
+
+
+class RunVersion:
+    """Which run an output folder holds, before anything of it is read.
+
+    Parameters
+    ----------
+    folder
+        The output folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        recover_folder(folder)
+        self._folder, self._version = folder, self._now(folder)
+
+    def check(self) -> None:
+        """Raise `InputError` where another run is there now: what was read is of both."""
+        if self._now(self._folder) != self._version:
+            raise InputError(f"{self._folder} was replaced while it was read; run this again")
+
+    @staticmethod
+    def _now(folder: Path) -> str:
+        return file_version(folder / RUN_FILE)  # it goes first and comes last
 
 
 def clear_images(folder: Path) -> None:

@@ -13,6 +13,7 @@ from segment_runs import files, table
 
 from partdino.describe.identity import image_key, is_replaced
 from partdino.files import file_version
+from partdino.runs.result_log import Recorded
 
 NAME = "animal_0003.jpg"
 
@@ -98,3 +99,32 @@ def test_a_version_is_known_where_it_was_noted(tmp_path):
         assert not is_replaced(photo.name, unknown, photo)
     photo.unlink()
     assert not is_replaced(photo.name, image_key(photo.name, version), photo)
+
+
+@pytest.mark.parametrize("command", ["export", "measure", "report", "merge"])
+def test_a_run_that_is_replaced_while_it_is_read(
+    partdino, finished_run, tmp_path, monkeypatch, command
+):
+    run, out = tmp_path / "run", tmp_path / "out"
+    shutil.copytree(finished_run, run)
+    commands = {
+        "export": ("export", run, "-f", "binary", "-o", out),
+        "measure": ("measure", run, "-o", out, "--workers", 0),
+        "report": ("report", run, "-o", out / "report.html"),
+        "merge": ("merge", out, run, "--workers", 0),
+    }
+    recall, seen = Recorded.recall, []
+
+    def replaced(recorded, out):
+        if not seen:
+            (run / "run.json").write_text(f"{(run / 'run.json').read_text()}\n")
+        seen.append(recorded.name)
+        return recall(recorded, out)
+
+    monkeypatch.setattr(Recorded, "recall", replaced)
+    done = partdino(*commands[command])
+    assert seen and done.code == 2
+    assert f"{run} was replaced while it was read" in done.stderr.splitlines()[-1]
+    assert not out.exists() or not files(out)
+    monkeypatch.undo()
+    assert partdino(*commands[command]).code == 0

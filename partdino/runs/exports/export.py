@@ -15,6 +15,7 @@ from partdino.runs.exports.formats import find_format
 from partdino.runs.exports.image_ids import ImageIds
 from partdino.runs.exports.names import refuse_clash
 from partdino.runs.exports.photos import copy_name, copy_upright
+from partdino.runs.folder import RunVersion
 from partdino.runs.reporting import Reporter
 from partdino.runs.result_log import replaced_sentence
 from partdino.runs.review import REVIEW_FILE
@@ -65,7 +66,7 @@ def export(
         Nothing could be exported. Single images that fail are warned of.
     """
     kind = find_format(format)
-    run = FinishedRun(folder)
+    version, run = RunVersion(folder), FinishedRun(folder)
     parts = choose_parts(run.parts(), only, drop)
     if coco_ids is not None and not kind.takes_ids:
         raise ConfigError(f"--coco-ids is of no use with {format}, whose images have no numbers")
@@ -88,6 +89,7 @@ def export(
                     failed[image.recorded.name] = str(error)
                     reporter.warn(str(error))
                 advance()
+        version.check()
         if len(failed) == run.num_images:
             raise InputError(f"no image of {folder} could be exported; see the warnings")
         exporter.close()

@@ -10,9 +10,9 @@ from typing import Any, Literal
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pools import worker_pool
 from partdino.errors import InputError
-from partdino.files import recover_folder, refuse_inside, remove, write_csv
+from partdino.files import refuse_inside, remove, write_csv
 from partdino.output_marks import MEASUREMENTS, WORK_FOLDER
-from partdino.runs.folder import PER_IMAGE, is_unfinished, read_run
+from partdino.runs.folder import PER_IMAGE, RunVersion, is_unfinished, read_run
 from partdino.runs.lock import lock_folder
 from partdino.runs.measures.excel import check_excel, write_excel
 from partdino.runs.measures.odd import OddPhotos
@@ -72,7 +72,7 @@ def measure(
     """
     if excel:
         check_excel()
-    recover_folder(folder)
+    version = RunVersion(folder)
     if is_unfinished(folder) or not (folder / RESULTS_FILE).is_file() or not read_run(folder):
         raise InputError(f"{folder} holds no finished run; pass the --out of partdino segment")
     refuse_inside(out, "--out", *(folder / kind for kind in (*PER_IMAGE, WORK_FOLDER)))
@@ -87,6 +87,7 @@ def measure(
             check_replaceable(out / name, MEASUREMENTS[name], overwrite)
         spool, odd, log = Spool(out), OddPhotos(), RunLog(reporter)
         parts, replaced = _measure_all(folder, len(names), spool, odd, log, workers)
+        version.check()
         odd.finish()
         files = _write(out, Tables(parts, scales, told), spool, odd, excel)
     strange = sum(bool(odd.of(photo)) for photo in _read(spool))

@@ -11,11 +11,12 @@ from typing import Any, Literal
 from partdino.describe.workers import stage_workers
 from partdino.engine.pool import Pool
 from partdino.errors import OutputError, StoreError
-from partdino.files import link, recover_folder, whole_folder, write_json
+from partdino.files import link, whole_folder, write_json
 from partdino.output_marks import RUN_FILE
 from partdino.runs.folder import (
     CONFIG_FILE,
     MODEL_FILE,
+    RunVersion,
     foreign_files,
     is_unfinished,
     link_image,
@@ -69,8 +70,7 @@ def merge(
     """
     if out.resolve() in [shard.resolve() for shard in shards]:
         raise OutputError(f"{out} is one of the shards; choose another folder for the whole")
-    for shard in shards:
-        recover_folder(shard)
+    versions = [RunVersion(shard) for shard in shards]
     with lock_folder(out):
         _check_out(out, overwrite)
         if is_store(shards[0]):
@@ -79,7 +79,7 @@ def merge(
         folders = _in_order(shards)
         log = RunLog(reporter)
         with stage_workers(workers) as pool:
-            images = _merge_outputs(out, folders, pool, log)
+            images = _merge_outputs(out, folders, versions, pool, log)
     return images, len(log.failures)
 
 
@@ -129,7 +129,13 @@ def _in_order(folders: Sequence[Path]) -> list[Path]:
     return [folder for folder, _ in sorted(numbered, key=lambda pair: pair[1].number)]
 
 
-def _merge_outputs(out: Path, folders: Sequence[Path], pool: Pool | None, log: RunLog) -> int:
+def _merge_outputs(
+    out: Path,
+    folders: Sequence[Path],
+    versions: Sequence[RunVersion],
+    pool: Pool | None,
+    log: RunLog,
+) -> int:
     with whole_folder(out) as new:
         merge_results(new / RESULTS_FILE, [folder / RESULTS_FILE for folder in folders])
         for folder in folders:
@@ -143,6 +149,8 @@ def _merge_outputs(out: Path, folders: Sequence[Path], pool: Pool | None, log: R
         write_failures(new, log.failures.items())
         images = [result.name for result in read_results(new / RESULTS_FILE)]
         write_json(new / RUN_FILE, _run([read_run(folder) for folder in folders], images, log))
+        for version in versions:
+            version.check()
     log.warn_of_odd()
     return len(images)
 
