@@ -235,6 +235,16 @@ def test_files_of_others_in_a_store_are_left_alone(features, copy):
     assert stray.read_text() == "{}"
 
 
+@pytest.mark.parametrize("name", ["blocks/notes.txt", "blocks/mine/000000.csv", "journal/a.png"])
+def test_files_of_others_among_those_that_are_replaced(features, partdino, shards, copy, name):
+    (copy / name).parent.mkdir(exist_ok=True)
+    (copy / name).write_text("mine")
+    before = content(copy)
+    refused(features(copy, "--overwrite"), f"{copy / name} is none of the files of a store")
+    refused(partdino("merge", copy, *shards, "--overwrite"), str(copy / name))
+    assert content(copy) == before
+
+
 def test_a_model_of_other_features(features, label, store, tmp_path):
     assert features(tmp_path / "store", region_size=160).code == 0
     result = label(tmp_path / "out", tmp_path / "store")

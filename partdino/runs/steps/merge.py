@@ -30,7 +30,7 @@ from partdino.runs.run_record import run_counts
 from partdino.runs.shard import WHOLE, Shard, check_complete
 from partdino.runs.steps.recall import recall_results
 from partdino.runs.store import merge_stores
-from partdino.runs.store.header import STORE_FILES, is_store
+from partdino.runs.store.header import STORE_FILES, is_store, refuse_foreign
 from partdino.runs.writers import OutputWriters, write_failures
 
 
@@ -93,6 +93,8 @@ def _check_out(out: Path, overwrite: bool) -> None:
             )
     elif names - set(STORE_FILES):
         raise OutputError(f"{out} holds files of something else; choose another name")
+    else:
+        refuse_foreign(out)
     if names and not overwrite:
         raise OutputError(f"{out} holds results; pass --overwrite to replace them")
 
