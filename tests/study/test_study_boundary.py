@@ -99,6 +99,23 @@ def test_again_from_the_cache_to_the_byte(study, true_parts, tmp_path):
     assert max(map(len, finished.stdout.splitlines())) <= 80 and "…" not in finished.stdout
 
 
+@pytest.mark.parametrize("damage", [b"", b"PK", slice(0, 200), slice(0, -9)])
+def test_a_damaged_ridge_file_is_made_again(photo_folder, tmp_path, monkeypatch, damage):
+    edges = np.zeros((40, 60), np.float32)
+    edges[20] = 1
+    cache = RidgeCache(tmp_path, None)
+    monkeypatch.setattr(RidgeCache, "_detect", lambda *_: edges)
+    first = cache.read("a", None, (40, 60))
+    (path,) = tmp_path.rglob("*.npz")
+    whole = path.read_bytes()
+    path.write_bytes(damage if isinstance(damage, bytes) else whole[damage])
+    again = cache.read("a", None, (40, 60))
+    assert path.read_bytes() == whole
+    for ridges in (again, cache.read("a", None, (40, 60))):
+        np.testing.assert_array_equal(ridges.pixels, first.pixels)
+        np.testing.assert_array_equal(ridges.strength, first.strength)
+
+
 def test_photos_with_a_bad_one(study, photo_folder, tmp_path):
     photos = shutil.copytree(photo_folder, tmp_path / "photos")
     (photos / "broken.jpg").write_bytes(b"not an image")
