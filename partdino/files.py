@@ -71,7 +71,7 @@ def file_version(path: Path) -> str:
     """
     try:
         status = path.stat()
-    except OSError:
+    except (OSError, ValueError):  # the latter of a name that no file can have
         return "missing"
     return f"{status.st_size} {status.st_mtime_ns}"
 

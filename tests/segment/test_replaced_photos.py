@@ -97,6 +97,7 @@ def test_a_version_is_known_where_it_was_noted(tmp_path):
     assert not is_replaced(photo.name, image_key(photo.name, "3 4"), "s3://bucket/a.png")
     for unknown in (None, photo.name, f"{photo.name} missing"):
         assert not is_replaced(photo.name, unknown, photo)
+    assert not is_replaced("a", "a 3 4", "a\0b")
     photo.unlink()
     assert not is_replaced(photo.name, image_key(photo.name, version), photo)
 

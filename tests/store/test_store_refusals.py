@@ -187,6 +187,32 @@ def test_outputs_that_lack_a_file_are_not_merged(partdino, label, store, tmp_pat
     refused(partdino("merge", tmp_path / "out", tmp_path / "1"), f"{model} is missing", "label")
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("seconds", value) for value in (None, [], {"label": "x"}, {"label": 10**400})),
+        *(("seconds_total", value) for value in (None, float("nan"), float("inf"))),
+        *(("notes", value) for value in (None, "note", [3])),
+        *(("counts", value) for value in (None, {}, {"images": "8"})),
+        *(("fingerprint", value) for value in (3, [])),
+    ],
+)
+def test_a_run_that_holds_what_none_would_is_not_merged(partdino, labelled, tmp_path, field, value):
+    run = shutil.copytree(labelled, tmp_path / "run")
+    document = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**document, field: value}))
+    refused(partdino("merge", tmp_path / "out", run), f"{run / 'run.json'} is damaged")
+
+
+@pytest.mark.parametrize("value", [None, 3, "9" * 5000 + "/" + "9" * 5000, []])
+def test_a_list_of_results_of_no_shard_is_not_merged(partdino, labelled, tmp_path, value):
+    run = shutil.copytree(labelled, tmp_path / "run")
+    head, rest = (run / "results.jsonl").read_text().split("\n", 1)
+    head = json.dumps({**json.loads(head), "shard": value})
+    (run / "results.jsonl").write_text(f"{head}\n{rest}")
+    refused(partdino("merge", tmp_path / "out", run), "--shard")
+
+
 def damage(path: Path, how: str) -> None:
     data = bytearray(path.read_bytes())
     if how == "one bit":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -113,6 +113,10 @@ def _in_order(folders: Sequence[Path]) -> list[Path]:
                 raise StoreError(
                     f"{folder / name} is missing; label this shard again with --overwrite"
                 )
+        if not _is_whole(run):
+            raise StoreError(
+                f"{folder / RUN_FILE} is damaged; label this shard again with --overwrite"
+            )
         heads.append(read_head(folder / RESULTS_FILE))
         listed = sum(1 for _ in read_results(folder / RESULTS_FILE))
         if listed != (images := run["counts"]["images"]):
@@ -122,13 +126,27 @@ def _in_order(folders: Sequence[Path]) -> list[Path]:
             )
     for folder, head in zip(folders, heads, strict=True):
         for name, value in head.items():
-            if name != "shard" and value != heads[0][name]:
+            if name != "shard" and value != heads[0].get(name):
                 raise StoreError(
                     f"{folders[0]} and {folder} are not shards of one run: they have another {name}"
                 )
-    numbered = [(f, Shard.parse(head["shard"])) for f, head in zip(folders, heads, strict=True)]
+    shards = (Shard.parse(str(head.get("shard"))) for head in heads)
+    numbered = list(zip(folders, shards, strict=True))
     check_complete((str(folder), shard) for folder, shard in numbered)
     return [folder for folder, _ in sorted(numbered, key=lambda pair: pair[1].number)]
+
+
+def _is_whole(run: Mapping[str, Any]) -> bool:
+    """Return whether a `run.json` holds all that the whole's is made of."""
+    notes, numbers = run.get("notes"), run.get("seconds")
+    times = [*numbers.values(), run.get("seconds_total")] if isinstance(numbers, dict) else [None]
+    return (
+        isinstance(notes, list)
+        and all(isinstance(note, str) for note in notes)
+        and all(isinstance(time, float | int) and 0 <= time < 1e12 for time in times)
+        and all(isinstance(run.get(field), dict) for field in ("fingerprint", "counts"))
+        and isinstance(run["counts"].get("images"), int)
+    )
 
 
 def _merge_outputs(
