@@ -120,6 +120,8 @@ class Recorded:
                 isinstance(n, float | int) and 0 <= n <= 1 for n in numbers
             ):
                 raise ValueError("confidence")
+        if self.failure is None and len(self.confidence or ()) != len(self.typicality or ()):
+            raise ValueError("typicality")
 
     def recall(self, out: Path) -> PartSegmentation:
         """Return the result, with the label map as it was written to an output folder.
