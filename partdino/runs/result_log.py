@@ -129,7 +129,7 @@ class Recorded:
         Raises
         ------
         OutputError
-            The label map is missing or damaged.
+            The label map is missing or damaged, or none of these parts.
         """
         try:
             with open_image(out / "labels" / f"{self.name}.png") as labels:
@@ -137,6 +137,9 @@ class Recorded:
         except (OSError, SyntaxError, TooLargeError) as error:  # Pillow raises the first two
             raise OutputError(f"{self.name}.png cannot be read ({error})") from error
         confidence, typicality = self.confidence or [], self.typicality or []
+        plain = label_map.dtype == np.uint8 and label_map.ndim == 2
+        if not plain or label_map.max(initial=0) > len(confidence):
+            raise OutputError(f"the label map of {self.name} is of something else")
         return PartSegmentation(
             name=self.name,
             label_map=label_map,

@@ -153,3 +153,22 @@ def test_workers_and_what_is_lost_change_no_other_row(partdino, finished, tmp_pa
     assert "failed" in rows["bad.jpg"]["odd"] and "photo not found" in rows[lost]["odd"]
     parts = [row for row in table(tmp_path / "0" / "measurements.csv") if row["image"] == lost]
     assert parts and all(row["red_mean"] == "" and int(row["area_px"]) > 0 for row in parts)
+
+
+@pytest.mark.parametrize("kind", ["more parts", "16 bits", "colour"])
+def test_a_label_map_of_something_else_is_named(partdino, finished, tmp_path, kind):
+    run = tmp_path / "run"
+    shutil.copytree(finished / "out", run)
+    path = sorted((run / "labels").rglob("*.png"))[3]
+    labels = np.asarray(Image.open(path)).copy()
+    labels[5:9, 5:9] = 200
+    made = {"more parts": labels, "16 bits": labels.astype(np.uint16), "colour": labels}
+    image = Image.fromarray(made[kind])
+    (image.convert("RGB") if kind == "colour" else image).save(path)
+    done = partdino("measure", run, "-o", tmp_path / "m", "--workers", 0)
+    name = path.relative_to(run / "labels").with_suffix("").as_posix()
+    assert done.code == 1 and "unexpected" not in done.stderr
+    assert f"the label map of {name} is of something else" in done.stderr
+    assert sum("failed" in row["odd"] for row in table(tmp_path / "m" / "photos.csv")) == 1
+    merged = partdino("merge", tmp_path / "merged", run, "--workers", 0)
+    assert merged.code == 2 and "is of something else" in merged.stderr.splitlines()[-1]

@@ -93,8 +93,6 @@ class ExportImage:
         except OutputError as error:
             raise InputError(f"{error}; {cure}") from error
         labels = result.label_map
-        if labels.dtype != np.uint8 or labels.ndim != 2 or labels.max() > result.num_parts:
-            raise InputError(f"the label map of {self.recorded.name} is of something else; {cure}")
         exported = replace(result, label_map=self.values[labels])
         kept = self.values[self.values > 0]
         if len(np.unique(kept)) == len(kept):  # nothing is merged
