@@ -38,8 +38,8 @@ def is_safe_name(name: object) -> bool:
 
     Names of images are relative paths with forward slashes, without ``..``, ``.`` and empty parts.
     """
-    if not isinstance(name, str) or "\0" in name:
-        return False
+    if not isinstance(name, str) or re.search("[\0\ud800-\udfff]", name):
+        return False  # what no file is called, and what cannot be written as UTF-8
     return all(part not in ("", ".", "..") for part in name.split("/"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -182,6 +183,26 @@ def test_many_photos_are_shown_evenly(tmp_path: Path, partdino: Callable, monkey
         "4.jpg",
         "6.jpg",
     ]
+
+
+@pytest.mark.parametrize("field", ["weights", "options", "parts", "counts"])
+@pytest.mark.parametrize("value", [3, [], "x", None])
+def test_a_damaged_run_is_one_line(partdino, own_folder: Path, tmp_path: Path, field, value):
+    document = json.loads((own_folder / "run.json").read_text())
+    (own_folder / "run.json").write_text(json.dumps({**document, field: value}))
+    finished = partdino("report", own_folder, "--out", tmp_path / "x.html")
+    assert finished.code == 2 and finished.stderr.count("\n") == 1
+    assert "run.json is damaged" in finished.stderr
+    (own_folder / "run.json").write_text(json.dumps({**document, "counts": {"labelled": 3}}))
+    assert partdino("report", own_folder, "--out", tmp_path / "x.html").code == 0
+
+
+def test_a_list_of_results_without_a_model_is_read(partdino, own_folder: Path, tmp_path: Path):
+    results = own_folder / "results.jsonl"
+    head, rest = results.read_text().split("\n", 1)
+    head = json.dumps({**json.loads(head), "model_sha256": 3})
+    results.write_text(f"{head.replace('model_sha256', 'other')}\n{rest}")
+    assert partdino("report", own_folder, "--out", tmp_path / "x.html").code == 0
 
 
 def test_what_is_no_run_is_one_line(partdino: Callable, tmp_path: Path):

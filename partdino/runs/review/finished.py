@@ -14,7 +14,7 @@ from partdino.errors import InputError, OutputError
 from partdino.files import csv_safe, recover_folder
 from partdino.images.decode import TooLargeError, open_image
 from partdino.images.read import ImageError, read_image
-from partdino.output_marks import LABELS_FOLDER
+from partdino.output_marks import LABELS_FOLDER, RUN_FILE
 from partdino.runs.folder import is_unfinished, read_run
 from partdino.runs.reporting import Reporter
 from partdino.runs.result_log import (
@@ -26,6 +26,7 @@ from partdino.runs.result_log import (
 )
 
 _AGAIN = "label again with --overwrite"
+_OBJECTS = ("weights", "options", "parts", "counts")  # in `run.json`
 
 
 @dataclass(frozen=True)
@@ -135,10 +136,12 @@ def open_run(folder: Path) -> FinishedRun:
     if not document or is_unfinished(folder):
         what = "an unfinished run" if is_unfinished(folder) else "no run"
         raise InputError(f"{folder} holds {what}; name the --out of a finished `partdino segment`")
+    if not all(isinstance(document.get(field, {}), dict) for field in _OBJECTS):
+        raise InputError(f"{folder / RUN_FILE} is damaged; {_AGAIN}")
     head = read_head(folder / RESULTS_FILE)
     images = [each for each in read_results(folder / RESULTS_FILE) if each.failure is None]
     if not images:
         raise InputError(f"{folder}: no photo has a label map; see {folder / 'failures.csv'}")
     if len({len(image.confidence or ()) for image in images}) != 1:
         raise InputError(f"{folder / RESULTS_FILE} is damaged; {_AGAIN}")
-    return FinishedRun(folder, document, head["model_sha256"], images)
+    return FinishedRun(folder, document, head.get("model_sha256", ""), images)
