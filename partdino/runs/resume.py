@@ -12,7 +12,7 @@ from typing import Any
 from partdino.errors import ConfigError, OutputError
 from partdino.files import check_writable, recover_folder, refuse_url
 from partdino.options import FITTING_OPTIONS, FittedOptions, Options
-from partdino.output_marks import Mark
+from partdino.output_marks import STORE_FILE, Mark, is_output
 from partdino.version import __version__
 
 # Where two hashes would tell nobody anything.
@@ -108,9 +108,12 @@ def check_free(folder: Path, results: Mapping[str, Mark], overwrite: bool) -> No
     Raises
     ------
     OutputError
-        As of `check_replaceable`, or the folder cannot be written.
+        As of `check_replaceable`, or the folder cannot be written, or holds results of other kinds.
     """
     check_writable(folder)
+    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    if is_output(names) or STORE_FILE in names:
+        raise OutputError(f"{folder} holds a run or a store, which stays; choose another --out")
     for name, mark in results.items():
         check_replaceable(folder / name, mark, overwrite)
 

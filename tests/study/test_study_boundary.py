@@ -131,6 +131,14 @@ def test_photos_with_a_bad_one(study, photo_folder, tmp_path):
     refused = study(photos, "--out", out, "--foreground", "none")
     assert (refused.code, refused.stderr.count("\n")) == (2, 1)
     assert "pass --overwrite" in refused.stderr
+    run = tmp_path / "run"
+    (run / "labels").mkdir(parents=True)
+    for mark in ("run.json", "store.json"):
+        (run / mark).write_text("{}")
+        shutil.copy(out / "failures.csv", run)  # as runs and stores have it
+        refused = study(photos, "--out", run, "--foreground", "none", "--overwrite")
+        assert refused.code == 2 and f"{run} holds a run or a store" in refused.stderr
+        (run / mark).unlink()
     for name in ("patches.csv", "boundary.png", "summary.json"):  # of somebody else
         ours = (out / name).read_bytes()
         (out / name).write_text("image,mine")

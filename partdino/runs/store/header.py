@@ -25,6 +25,7 @@ from partdino.options import (
     SettledOptions,
     convert,
 )
+from partdino.output_marks import STORE_FILE
 from partdino.runs.shard import WHOLE, Shard
 from partdino.version import __version__
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 2  # 1 had no numbers and no hash of the code
 _FORMAT = "partdino feature store"
-_FILE = "store.json"
+_FILE = STORE_FILE
 STORE_FILES = (_FILE, "blocks", "journal", "failures.csv")
 _OUR_BLOCK = re.compile(r"[0-9]{6,}\.(safetensors|json)|\.partdino-.*")
 _OUR_JOURNAL = re.compile(r"[0-9a-f]{32}\.safetensors|\.partdino-.*")
