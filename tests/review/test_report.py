@@ -186,7 +186,7 @@ def test_many_photos_are_shown_evenly(tmp_path: Path, partdino: Callable, monkey
 
 
 @pytest.mark.parametrize("field", ["weights", "options", "parts", "counts"])
-@pytest.mark.parametrize("value", [3, [], "x", None])
+@pytest.mark.parametrize("value", [3, [], "x", None, {"regions": {}, "backbone": []}])
 def test_a_damaged_run_is_one_line(partdino, own_folder: Path, tmp_path: Path, field, value):
     document = json.loads((own_folder / "run.json").read_text())
     (own_folder / "run.json").write_text(json.dumps({**document, field: value}))
