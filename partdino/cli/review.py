@@ -46,7 +46,7 @@ def review(
             webbrowser.open(address)
 
     try:
-        serve_review(folder, port, ready)
+        serve_review(folder, port, reporter, ready)
     except Stopped as stop:
         if stop.signal != signal.SIGINT:  # the usual end, and no interruption
             raise

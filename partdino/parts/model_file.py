@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from partdino.errors import ConfigError, ModelError
-from partdino.files import write_bytes
+from partdino.files import recover_folder, write_bytes
 from partdino.method import METHOD_OF_0_1
 from partdino.options import (
     NUMBERS,
@@ -29,19 +29,6 @@ from partdino.version import __version__
 
 _FORMAT = 2
 _TENSORS = ("mean", "components", "centroids", "parts")
-
-
-def is_model(path: Path) -> bool:
-    """Return whether a file is a model, damaged or not, by its name or by what it holds."""
-    from safetensors import SafetensorError, safe_open
-
-    if path.suffix == ".safetensors":
-        return True
-    try:
-        with safe_open(path, framework="numpy") as file:
-            return "partdino" in (file.metadata() or {})
-    except (OSError, SafetensorError):
-        return False
 
 
 def save_model(model: PartModel, path: Path) -> None:
@@ -124,6 +111,7 @@ class ModelFile:
     @classmethod
     def read(cls, path: Path) -> ModelFile:
         """Read a model file; raises `ModelError` as `load_model`, or where it is being replaced."""
+        recover_folder(path)
         content = _content(path)
         model = load_model(path)  # says what is wrong with a file that cannot be read
         if _content(path) != content:

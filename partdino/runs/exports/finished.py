@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from partdino.errors import InputError, OutputError
+from partdino.files import recover_folder
 from partdino.images import read_image
 from partdino.parts.result import PartSegmentation
 from partdino.runs.folder import is_unfinished, read_run
@@ -92,8 +93,6 @@ class ExportImage:
         except OutputError as error:
             raise InputError(f"{error}; {cure}") from error
         labels = result.label_map
-        if labels.dtype != np.uint8 or labels.ndim != 2 or labels.max() > result.num_parts:
-            raise InputError(f"the label map of {self.recorded.name} is of something else; {cure}")
         exported = replace(result, label_map=self.values[labels])
         kept = self.values[self.values > 0]
         if len(np.unique(kept)) == len(kept):  # nothing is merged
@@ -125,9 +124,17 @@ class ExportImage:
         InputError
             It cannot be read (any more), or is another one than the run had.
         """
+        self.check_version()
         photo = read_image(self.photo_path).pixels
         self.check_size(photo.shape[:2])
         return photo
+
+    def check_version(self) -> None:
+        """Raise `InputError` where the photo is known to be another one than was labelled."""
+        if self.recorded.is_replaced():
+            raise InputError(
+                f"{self.photo_path}: the photo was replaced since it was labelled; label it again"
+            )
 
     def check_size(self, size: tuple[int, ...]) -> None:
         """Raise `InputError` where a photo of this (H, W) is not the one that was labelled."""
@@ -166,6 +173,7 @@ class FinishedRun:
     """
 
     def __init__(self, folder: Path) -> None:
+        recover_folder(folder)
         self.folder = folder
         self.review = Review("")
         if is_unfinished(folder):

@@ -76,7 +76,9 @@ class OddPhotos:
         if photo.failure is not None:
             yield f"failed: {photo.failure}"
             return
-        if not photo.photo_found:
+        if photo.photo_replaced:
+            yield "photo replaced"
+        elif not photo.photo_found:
             yield "photo not found"
         if not photo.parts:
             yield "no object"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -24,6 +25,8 @@ class PhotoMeasures:
         Of the upright photo, in pixels; 0 after a failure.
     foreground_found, photo_found
         Whether there is an object, and whether the photo could be read for its colours.
+    photo_replaced
+        Whether it is another one than was labelled, and was not read therefore.
     confidence
         Mean confidence of each of the K parts in [0, 1]; empty after a failure.
     parts
@@ -37,6 +40,7 @@ class PhotoMeasures:
     height: int = 0
     foreground_found: bool = False
     photo_found: bool = False
+    photo_replaced: bool = False
     confidence: tuple[float, ...] = ()
     parts: tuple[PartMeasures, ...] = ()
     failure: str | None = None
@@ -82,10 +86,10 @@ def measure_photo(recorded: Recorded, out: Path) -> PhotoMeasures:
     """
     result = recorded.recall(out)
     height, width = result.label_map.shape
-    try:
-        photo = read_image(recorded.photo).pixels
-    except InputError:
-        photo = None
+    replaced, photo = recorded.is_replaced(), None
+    if not replaced:
+        with suppress(InputError):
+            photo = read_image(recorded.photo).pixels
     if photo is not None and photo.shape[:2] != (height, width):
         now = f"{photo.shape[1]}x{photo.shape[0]}"
         raise InputError(f"is {now} now and was {width}x{height} when labelled; label it again")
@@ -95,6 +99,7 @@ def measure_photo(recorded: Recorded, out: Path) -> PhotoMeasures:
         height=height,
         foreground_found=result.foreground_found,
         photo_found=photo is not None,
+        photo_replaced=replaced,
         confidence=tuple(recorded.confidence or ()),
         parts=tuple(measure_parts(result.label_map, photo)),
     )

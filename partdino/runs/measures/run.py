@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pools import worker_pool
-from partdino.errors import InputError, OutputError
-from partdino.files import write_csv
-from partdino.runs.folder import MEASURE_FILES, is_unfinished, read_run
+from partdino.errors import InputError
+from partdino.files import refuse_inside, remove, write_csv
+from partdino.output_marks import MEASUREMENTS, WORK_FOLDER
+from partdino.runs.folder import PER_IMAGE, RunVersion, is_unfinished, read_run
 from partdino.runs.lock import lock_folder
 from partdino.runs.measures.excel import check_excel, write_excel
 from partdino.runs.measures.odd import OddPhotos
@@ -20,10 +21,13 @@ from partdino.runs.measures.scales import Scales
 from partdino.runs.measures.tables import Tables
 from partdino.runs.measures.user_table import join, read_user_table
 from partdino.runs.reporting import Reporter, RunLog
-from partdino.runs.result_log import RESULTS_FILE, read_results
+from partdino.runs.result_log import RESULTS_FILE, read_results, replaced_sentence
+from partdino.runs.resume import check_replaceable
 from partdino.runs.writers.spool import Spool
 
 _MODULES = ("partdino.runs.measures.photo",)
+_TABLES = ("measurements.csv", "photos.csv")
+_WORKBOOK = "measurements.xlsx"
 
 
 def measure(
@@ -58,7 +62,8 @@ def measure(
     Returns
     -------
     dict
-        How many photos were measured, have failed and look odd, and the files.
+        How many photos were measured, have failed and look odd, which of them could not be read or
+        were replaced, and the files.
 
     Raises
     ------
@@ -67,8 +72,10 @@ def measure(
     """
     if excel:
         check_excel()
+    version = RunVersion(folder)
     if is_unfinished(folder) or not (folder / RESULTS_FILE).is_file() or not read_run(folder):
         raise InputError(f"{folder} holds no finished run; pass the --out of partdino segment")
+    refuse_inside(out, "--out", *(folder / kind for kind in (*PER_IMAGE, WORK_FOLDER)))
     names = [recorded.name for recorded in read_results(folder / RESULTS_FILE)]
     scales = Scales(scale, names) if scale else None
     told = join(read_user_table(metadata), names) if metadata else None
@@ -76,16 +83,18 @@ def measure(
         if each and each.unmatched:
             reporter.warn(each.unmatched)
     with lock_folder(out):
-        if old := [name for name in MEASURE_FILES if (out / name).exists() and not overwrite]:
-            raise OutputError(f"{out / old[0]} exists; pass --overwrite or another --out")
+        for name in (*_TABLES, *[_WORKBOOK] * excel):
+            check_replaceable(out / name, MEASUREMENTS[name], overwrite)
         spool, odd, log = Spool(out), OddPhotos(), RunLog(reporter)
-        parts = _measure_all(folder, len(names), spool, odd, log, workers)
+        parts, replaced = _measure_all(folder, len(names), spool, odd, log, workers)
+        version.check()
         odd.finish()
         files = _write(out, Tables(parts, scales, told), spool, odd, excel)
     strange = sum(bool(odd.of(photo)) for photo in _read(spool))
     return {
         "counts": {"images": len(names), "failed": len(log.failures), "odd": strange},
         "without_photo": log.without_photo,
+        "replaced": replaced,
         "files": files,
     }
 
@@ -97,9 +106,9 @@ def _measure_all(
     odd: OddPhotos,
     log: RunLog,
     workers: int | Literal["auto"],
-) -> int:
-    """Measure all photos into the spool; return the number of parts, K."""
-    parts = 0
+) -> tuple[int, list[str]]:
+    """Measure all photos into the spool; return K, and the names of photos that were replaced."""
+    parts, replaced = 0, list[str]()
     results = folder / RESULTS_FILE
     given = (Outcome(r.name, r, r.failure) for r in read_results(results))
     function = partial(measure_photo, out=folder.absolute())
@@ -115,7 +124,8 @@ def _measure_all(
             else:
                 photo = PhotoMeasures(outcome.name, failure=outcome.failure)
             if recorded.failure is None and log.note(outcome):
-                log.note_odd(photo.name, True, photo.photo_found)
+                log.note_odd(photo.name, True, photo.photo_found or photo.photo_replaced)
+                replaced += [photo.name] * photo.photo_replaced
             parts = max(parts, len(photo.confidence))
             odd.add(photo)
             spool.write(photo.dump() + "\n")
@@ -125,11 +135,16 @@ def _measure_all(
             f"{len(log.without_photo)} photos cannot be read any more, so they have no colours: "
             + ", ".join(log.without_photo[:3])
         )
-    return parts
+    if replaced:
+        log.reporter.warn(replaced_sentence(replaced, "they have no colours"))
+    return parts, replaced
 
 
 def _write(out: Path, tables: Tables, spool: Spool, odd: OddPhotos, excel: bool) -> list[str]:
-    measurements, photos, workbook = (out / name for name in MEASURE_FILES)
+    measurements, photos = (out / name for name in _TABLES)
+    workbook = out / _WORKBOOK
+    if MEASUREMENTS[_WORKBOOK].may_go(workbook):
+        remove(workbook)  # of the measurements that are replaced
     write_csv(measurements, tables.measurements_header(), tables.measurements(_read(spool)))
     write_csv(photos, tables.photos_header(), tables.photos(_read(spool), odd))
     if not excel:

@@ -11,14 +11,22 @@ from typing import Any
 import numpy as np
 
 from partdino.errors import InputError, OutputError
-from partdino.files import csv_safe
+from partdino.files import csv_safe, recover_folder
 from partdino.images.decode import TooLargeError, open_image
 from partdino.images.read import ImageError, read_image
-from partdino.output_marks import LABELS_FOLDER
+from partdino.output_marks import LABELS_FOLDER, RUN_FILE
 from partdino.runs.folder import is_unfinished, read_run
-from partdino.runs.result_log import RESULTS_FILE, Recorded, read_head, read_results
+from partdino.runs.reporting import Reporter
+from partdino.runs.result_log import (
+    RESULTS_FILE,
+    Recorded,
+    read_head,
+    read_results,
+    replaced_sentence,
+)
 
 _AGAIN = "label again with --overwrite"
+_OBJECTS = ("weights", "options", "parts", "counts")  # in `run.json`
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,11 @@ class FinishedRun:
             raise InputError(f"{path} is missing or damaged; {_AGAIN}") from error
         return area
 
+    def warn_of_replaced(self, reporter: Reporter) -> None:
+        """Say in one line which photos are not those that were labelled."""
+        if replaced := [image.name for image in self.images if image.is_replaced()]:
+            reporter.warn(replaced_sentence(replaced, "they are not shown"))
+
     def label_map(self, index: int) -> np.ndarray:
         """Return a photo's label map as the run left it, uint8 (H, W); raises `OutputError`."""
         return self.images[index].recall(self.folder).label_map
@@ -97,11 +110,20 @@ class FinishedRun:
             raise OutputError(f"{name} cannot be read ({error}); {_AGAIN}") from error
 
     def photo(self, index: int, max_pixels: int) -> np.ndarray | None:
-        """Return a photo, uint8 (h, w, 3) RGB of at most so many pixels; None if it is gone."""
+        """Return a photo, uint8 (h, w, 3) RGB of at most so many pixels.
+
+        None if it is gone, or is another one now than the one that was labelled.
+        """
+        image = self.images[index]
         try:
-            return read_image(self.images[index].photo, max_pixels).pixels
+            return None if image.is_replaced() else read_image(image.photo, max_pixels).pixels
         except ImageError:
             return None
+
+
+def _is_flat(value: object) -> bool:
+    """Return whether a value of `run.json` is an object of texts and numbers."""
+    return isinstance(value, dict) and not any(isinstance(v, dict | list) for v in value.values())
 
 
 def open_run(folder: Path) -> FinishedRun:
@@ -114,14 +136,17 @@ def open_run(folder: Path) -> FinishedRun:
     OutputError
         Its list of results is damaged.
     """
+    recover_folder(folder)
     document = read_run(folder)
     if not document or is_unfinished(folder):
         what = "an unfinished run" if is_unfinished(folder) else "no run"
         raise InputError(f"{folder} holds {what}; name the --out of a finished `partdino segment`")
+    if not all(_is_flat(document.get(field, {})) for field in _OBJECTS):
+        raise InputError(f"{folder / RUN_FILE} is damaged; {_AGAIN}")
     head = read_head(folder / RESULTS_FILE)
     images = [each for each in read_results(folder / RESULTS_FILE) if each.failure is None]
     if not images:
         raise InputError(f"{folder}: no photo has a label map; see {folder / 'failures.csv'}")
     if len({len(image.confidence or ()) for image in images}) != 1:
         raise InputError(f"{folder / RESULTS_FILE} is damaged; {_AGAIN}")
-    return FinishedRun(folder, document, head["model_sha256"], images)
+    return FinishedRun(folder, document, head.get("model_sha256", ""), images)

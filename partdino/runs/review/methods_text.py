@@ -112,7 +112,7 @@ def _described(run: Mapping[str, Any], options: Mapping[str, Any]) -> str:
 
 def _counted(run: Mapping[str, Any]) -> str:
     counts = run.get("counts", {})
-    if "labelled" not in counts:
+    if not {"images", "labelled"} <= set(counts):
         return ""
     text = f"Of {counts['images']} photos, {counts['labelled']} were labelled"
     return text + (f"; {counts['failed']} could not be read." if counts.get("failed") else ".")

@@ -13,7 +13,9 @@ import numpy as np
 
 from partdino.files import atomic_path
 from partdino.images.sizes import resize_image
+from partdino.output_marks import REPORT_GENERATOR
 from partdino.parts.sampling import evenly_spaced
+from partdino.runs.folder import RunVersion
 from partdino.runs.reporting import Reporter
 from partdino.runs.review.apply import drawn_colours, drawn_lookup
 from partdino.runs.review.finished import FinishedRun, open_run
@@ -54,7 +56,8 @@ def write_report(folder: Path, out: Path, reporter: Reporter) -> dict[str, Any]:
     PartDinoError
         There is no finished run, its review cannot be read, or the file cannot be written.
     """
-    run = open_run(folder)
+    version, run = RunVersion(folder), open_run(folder)
+    run.warn_of_replaced(reporter)
     review = read_review(folder, run.model_sha256, run.num_parts)
     report = _Report(run, review)
     with (
@@ -64,6 +67,7 @@ def write_report(folder: Path, out: Path, reporter: Reporter) -> dict[str, Any]:
         temporary.open("w", encoding="utf-8", errors="backslashreplace") as stream,
     ):
         stream.writelines(report.html(advance))
+        version.check()
     return {
         "report": str(out),
         "photos": len(report.shown),
@@ -89,6 +93,7 @@ class _Report:
         yield (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+            f'<meta name="generator" content="{REPORT_GENERATOR}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{title}: parts</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
             f"<h1>{title}</h1>\n<p>{counted(len(self.parts.parts), 'part')} in "

@@ -138,7 +138,7 @@ def _verified(images: Sequence[StoredImage]) -> Iterator[StoredImage]:
 
 def _label(image: StoredImage, model: PartModel) -> tuple[PartSegmentation, np.ndarray | None]:
     result = label_image(image.name, image.read(), model)
-    return result, read_photo(image.photo, result.label_map.shape)
+    return result, read_photo(image, result.label_map.shape)
 
 
 def _write(

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from partdino.describe.identity import is_replaced
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pool import Pool
 from partdino.errors import InputError, OutputError
 from partdino.images import read_image
 from partdino.runs.reporting import RunLog
 from partdino.runs.result_log import Recorded
+from partdino.runs.store import StoredImage
 from partdino.runs.writers import OutputWriters
 
 _PHOTO_PIXELS = 1600 * 1600  # what overlays and contact sheets are drawn on
@@ -51,28 +53,30 @@ def recall_results(
             raise OutputError(f"{out / 'labels'}: {outcome.failure}; label with --overwrite")
         if log.note(outcome):
             size = outcome.result.label_map.shape
-            writers.recall(outcome.result, partial(read_photo, recorded.photo, size))
+            writers.recall(outcome.result, partial(read_photo, recorded, size))
             log.note_odd(*recorded.odd)
 
 
-def read_photo(path: Path | str, size: tuple[int, ...]) -> np.ndarray | None:
+def read_photo(image: StoredImage | Recorded, size: tuple[int, ...]) -> np.ndarray | None:
     """Return the pixels of a photo as overlays and contact sheets need them.
 
     Parameters
     ----------
-    path
-        A path or URL.
+    image
+        Whose photo it is.
     size
         (H, W) of the photo when it was described.
 
     Returns
     -------
     (H, W, 3) uint8 array or None
-        None where the photo cannot be read (any more), or is one of another size now: its parts
-        are known without it.
+        None where the photo cannot be read (any more), or is another one now: its parts are known
+        without it.
     """
+    if is_replaced(image.name, image.key, image.photo):
+        return None
     try:
-        loaded = read_image(path, max_pixels=_PHOTO_PIXELS)
+        loaded = read_image(image.photo, max_pixels=_PHOTO_PIXELS)
     except InputError:
         return None
     return loaded.pixels if loaded.size == size else None

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partdino.files import atomic_path, write_csv
+from partdino.output_marks import CURVE_TITLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +52,8 @@ def write_parts_curve(path: Path, curve: PartCurve | None) -> None:
     write_csv(table, header, rows)
     with rc_context(_STYLE):
         figure = _draw(curve)
-        for file, metadata in zip(plots, ({}, {"Date": None}), strict=True):
+        for file, apart in zip(plots, ({}, {"Date": None}), strict=True):
+            metadata = {"Title": CURVE_TITLE, **apart}
             with atomic_path(file) as temporary:
                 figure.savefig(temporary, format=file.suffix[1:], dpi=150, metadata=metadata)
 
