@@ -7,6 +7,7 @@ from collections.abc import Collection
 RUN_FILE = "run.json"  # of a finished run
 WORK_FOLDER = ".partdino"  # of a run that is going on, or was stopped
 LABELS_FOLDER = "labels"
+REVIEW_FOLDER = "review"  # what a review divides the label maps by
 
 
 def is_output(names: Collection[str]) -> bool:

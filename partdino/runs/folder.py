@@ -17,7 +17,7 @@ from typing import Any
 
 from partdino.errors import InputError, OutputError
 from partdino.files import is_safe_name, link, remove, write_json
-from partdino.output_marks import LABELS_FOLDER, RUN_FILE, WORK_FOLDER
+from partdino.output_marks import LABELS_FOLDER, REVIEW_FOLDER, RUN_FILE, WORK_FOLDER
 from partdino.runs.replacing import WHOLE, move_in
 from partdino.runs.result_log import RESULTS_FILE, read_results
 from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents
@@ -27,7 +27,7 @@ MODEL_FILE = "parts.safetensors"
 CONFIG_FILE = "config.yaml"
 CURVE_NAME = "parts_curve"  # and .csv, .png, .svg
 # Of each image, and the suffix that its file has after the image's name.
-PER_IMAGE = {LABELS_FOLDER: ".png", "overlays": ".jpg"}
+PER_IMAGE = {LABELS_FOLDER: ".png", "overlays": ".jpg", REVIEW_FOLDER: ".npz"}
 # Of `partdino measure`: gone with the results that they are of.
 MEASURE_FILES = ("measurements.csv", "photos.csv", "measurements.xlsx")
 PER_RUN = (

@@ -16,6 +16,7 @@ from partdino.runs.writers.labels import LabelWriter
 from partdino.runs.writers.overlays import OverlayWriter
 from partdino.runs.writers.parts_curve import curve_files, write_parts_curve
 from partdino.runs.writers.parts_table import PartsTableWriter
+from partdino.runs.writers.pieces import PiecesWriter
 
 __all__ = [
     "CocoWriter",
@@ -24,6 +25,7 @@ __all__ = [
     "OutputWriters",
     "OverlayWriter",
     "PartsTableWriter",
+    "PiecesWriter",
     "curve_files",
     "write_failures",
     "write_parts_curve",
@@ -51,6 +53,7 @@ class OutputWriters:
         self._current = out / CURRENT_FILE
         self._labels = LabelWriter(out)
         self._overlays = OverlayWriter(out)
+        self._pieces = PiecesWriter(out)
         self._coco = CocoWriter(out)
         self._table = PartsTableWriter(out)
         self._sheet = ContactSheetWriter(out, notes)
@@ -78,6 +81,7 @@ class OutputWriters:
         """Write the image's own files alone; parameters and errors as of `add`."""
         self._current.write_bytes(os.fsencode(result.name))
         self._labels.add(result)
+        self._pieces.add(result)
         if photo is not None:
             self._overlays.add(result, photo)
 
