@@ -72,7 +72,7 @@ def export(
     photos = with_photos or kind.needs_photos
     check_out(out, folder)
     _refuse_clashes(run, kind, photos)
-    if run.review.parts or run.review.photos:
+    if run.review.says_anything:
         reporter.say(f"the review in {folder / REVIEW_FILE} is applied")
     failed: dict[str, str] = {}
     with whole_folder(out) as place:
@@ -139,7 +139,7 @@ def _refuse_clashes(run: FinishedRun, kind: type[Exporter], photos: bool) -> Non
 def _images(run: FinishedRun, parts: Sequence[Part], photos: bool) -> Iterator[ExportImage]:
     values = run.values(parts)
     for recorded in run:
-        image = ExportImage(recorded.name, recorded.photo, recorded, run.folder, values)
+        image = ExportImage(recorded.name, recorded.photo, recorded, run.division, values)
         yield replace(image, name=copy_name(image.name)) if photos else image
 
 

@@ -16,7 +16,7 @@ from partdino.images import read_image
 from partdino.parts.result import PartSegmentation
 from partdino.runs.folder import is_unfinished, read_run
 from partdino.runs.result_log import RESULTS_FILE, Recorded, read_head, read_results
-from partdino.runs.review import Review, label_lookup, read_review, reviewed_parts
+from partdino.runs.review import Division, Review, label_lookup, read_review, reviewed_parts
 from partdino.runs.writers.coco import part_categories
 
 _TAKEN = ("object", "images", "masks")  # folders of exports
@@ -60,8 +60,10 @@ class ExportImage:
         The photo's name in the export.
     photo_path
         Where the photo is, or its URL.
-    recorded, folder
-        Its line in the list of results, and the output folder.
+    recorded
+        Its line in the list of results.
+    division
+        How the review divides the photos of the run.
     values
         uint8 (256,): what each value of its label map becomes, 0 of what is not exported.
     """
@@ -69,7 +71,7 @@ class ExportImage:
     name: str
     photo_path: str
     recorded: Recorded
-    folder: Path
+    division: Division
     values: np.ndarray
 
     @property
@@ -85,10 +87,12 @@ class ExportImage:
         ------
         InputError
             The label map is missing or damaged.
+        ReviewError
+            What the review divides it by is.
         """
         cure = "label again with partdino segment --overwrite"
         try:
-            result = self.recorded.recall(self.folder)
+            result = self.division.result(self.recorded)
         except OutputError as error:
             raise InputError(f"{error}; {cure}") from error
         labels = result.label_map
@@ -196,7 +200,8 @@ class FinishedRun:
     def parts(self) -> list[Part]:
         """Return all parts that the review leaves, in order of their numbers."""
         found = [p for p in reviewed_parts(self.review, self.num_parts) if not p.background]
-        usual = {each["id"]: each["name"] for each in part_categories(self.num_parts)}
+        numbers = part_categories(self.division.largest)
+        usual = {each["id"]: each["name"] for each in numbers}
         said = {number: part.name for number, part in self.review.parts.items()}
         names = {p.part: said.get(p.part) or usual[p.part] for p in found}
         taken = Counter(file_name(name).casefold() for name in names.values())
@@ -209,8 +214,13 @@ class FinishedRun:
             parts.append(Part(each.part, name, file, (red, green, blue)))
         return parts
 
+    @cached_property
+    def division(self) -> Division:
+        """How the review divides the photos."""
+        return Division(self.folder, self.review, self.num_parts)
+
     def values(self, parts: Collection[Part]) -> np.ndarray:
-        """Return what each value of a label map becomes, uint8 (256,), where parts are exported."""
+        """Return what each label of `division` becomes, uint8 (256,), where parts are exported."""
         values = label_lookup(self.review, self.num_parts)
         values[~np.isin(values, [part.number for part in parts])] = 0
         return values
