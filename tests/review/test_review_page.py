@@ -2,123 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import signal
-import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-import pytest
-from review_runs import NAMES, write_run
-from segment_runs import process
-
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None,
-    reason="no Chromium: apt-get install -y --no-install-recommends chromium",
+from review_page import (
+    ORDER,
+    Served,
+    hover,
+    in_time,
+    loaded,
+    needs_browser,
+    pixel,
+    place_of,
+    revision,
+    sync_api,
 )
-sync_api = pytest.importorskip("playwright.sync_api")
-pytest.importorskip("uvicorn")
-sync_api.expect.set_options(timeout=30_000)  # ms: machines that run tests are busy
+from review_runs import NAMES, write_run
+
+pytestmark = needs_browser
 
 HOSTILE = "<img src=x onerror=alert(1)> ../\u202e ä"
 ORANGE, BLUE = (255, 146, 0), (31, 160, 255)  # parts 1 and 2
-ORDER = "#parts li:nth-child({})"
-
-
-class Served:
-    """`partdino review` as a process."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._process: subprocess.Popen = process("review", folder, "--no-browser")
-        assert self._process.stdout is not None
-        self.address = self._process.stdout.readline().strip()
-
-    def said(self) -> dict:
-        return json.loads((self.folder / "review.json").read_text(encoding="utf-8"))
-
-    def end(self, by: int = signal.SIGINT) -> int:
-        self._process.send_signal(by)
-        self._process.communicate(timeout=20)
-        return self._process.returncode
-
-
-@pytest.fixture
-def served(own_folder: Path) -> Iterator[Served]:
-    server = Served(own_folder)
-    yield server
-    server.end(signal.SIGKILL)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator:
-    with sync_api.sync_playwright() as playwright:
-        # Chromium's own sandbox cannot be had for root.
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def window(browser, served: Served) -> Iterator:
-    context = browser.new_context(viewport={"width": 1300, "height": 800})
-    page, trouble = context.new_page(), []
-    page.on("console", lambda message: trouble.append(message.text))
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("dialog", lambda dialog: trouble.append(dialog.message))
-    page.goto(served.address)
-    loaded(page)
-    yield page
-    context.close()
-    # What the tests themselves provoke: a server that is gone, and canvases that are read.
-    expected = ("net::ERR_", "willReadFrequently")
-    assert [words for words in trouble if not any(part in words for part in expected)] == []
-
-
-def loaded(page, count: int = len(NAMES)) -> None:
-    sync_api.expect(page.locator("figure.loaded")).to_have_count(count)
-
-
-def pixel(page, photo: int, x: float, y: float) -> np.ndarray:
-    """The colour of a photo in the grid, at a share of its width and height."""
-    return np.array(
-        page.locator("figure canvas")
-        .nth(photo)
-        .evaluate(
-            "(c, [x, y]) => [...c.getContext('2d').getImageData("
-            "Math.floor(x * c.width), Math.floor(y * c.height), 1, 1).data].slice(0, 3)",
-            [x, y],
-        )
-    )
-
-
-def in_time(page, is_drawn: Callable[[], bool]) -> bool:
-    """Return whether something is drawn within ten seconds: the page draws after it has saved."""
-    for _ in range(200):
-        if is_drawn():
-            return True
-        page.wait_for_timeout(50)
-    return False
-
-
-def place_of(part: int, photo: int) -> tuple[float, float]:
-    """Where the middle of a part's stripe is, see `review_runs.stripes`."""
-    return (photo % 12 + 15 * part - 2.5) / 90, 0.5
-
-
-def hover(page, photo: int, x: float, y: float) -> None:
-    box = page.locator("figure canvas").nth(photo).bounding_box()
-    page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
-
-
-def revision(page, served: Served, number: int) -> dict:
-    """Wait until a page shows a revision, rows in their new places included; return the file's."""
-    sync_api.expect(page.locator("body")).to_have_attribute("data-revision", str(number))
-    assert served.said()["revision"] == number
-    return served.said()
 
 
 def test_the_token_does_not_stay_in_the_address(window):

@@ -67,7 +67,7 @@ function keys(store, viewer) {
       if (!store.bare) store.look({ bare: true });
     } else if (key === "q" && !viewer.isOpen) element("check").click();
     else if (/^[1-9]$/.test(key)) {
-      const part = store.state.parts[key - 1];
+      const part = store.part(Number(key));
       if (part) store.select(part.part);
     } else return;
     event.preventDefault();
