@@ -186,6 +186,7 @@ class FinishedRun:
         self.num_parts = len(first.confidence or [])
         model_sha256 = read_head(folder / RESULTS_FILE).get("model_sha256", "")
         self.review = read_review(folder, model_sha256, self.num_parts)
+        self.division.check()
         self.num_images = sum(1 for _ in self)
         if not self.num_images:
             raise InputError(f"the review of {folder} excludes every photo; take some back")
@@ -193,9 +194,12 @@ class FinishedRun:
     def __iter__(self) -> Iterator[Recorded]:
         """Yield what was recorded of each image that is exported, in the order of the run."""
         for recorded in read_results(self.folder / RESULTS_FILE):
-            excluded = self.review.photos.get(recorded.name) == "excluded"
-            if recorded.failure is None and not excluded:
+            if recorded.failure is None and not self.excludes(recorded):
                 yield recorded
+
+    def excludes(self, recorded: Recorded) -> bool:
+        """Return whether the review excludes an image."""
+        return self.review.photos.get(recorded.name) == "excluded"
 
     def parts(self) -> list[Part]:
         """Return all parts that the review leaves, in order of their numbers."""

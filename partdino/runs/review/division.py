@@ -86,6 +86,12 @@ class Division:
         """The largest number of a part, K or above."""
         return max(self.review.numbers(self.num_parts))
 
+    def check(self) -> None:
+        """Raise `ReviewError` where a photo was labelled anew since it was mended."""
+        for name, mend in self.review.mended.items():
+            if not is_of(mend, self.folder, name):
+                raise self._labelled_anew(name)
+
     def changes(self, name: str) -> bool:
         """Return whether a photo may be divided otherwise than the run did."""
         return bool(self.review.splits) or name in self.review.mended
@@ -167,11 +173,14 @@ class Division:
         if mend is not None and (
             mend.size != pieces.regions.shape or not is_of(mend, self.folder, name)
         ):
-            raise ReviewError(
-                f"{name} was labelled anew since it was mended; open partdino review and mend it "
-                "again, or take it back there"
-            )
+            raise self._labelled_anew(name)
         return pieces
+
+    def _labelled_anew(self, name: str) -> ReviewError:
+        return ReviewError(
+            f"{name} was labelled anew since it was mended; open partdino review {self.folder} and "
+            "mend it again, or take that back"
+        )
 
 
 def is_of(mend: Mend, folder: Path, name: str) -> bool:

@@ -126,9 +126,8 @@ def _reviewed(review: Review, num_parts: int) -> list[str]:
         if len(part.members) > 1
     ]
     if splits := sorted(review.splits.items()):
-        cut = ", ".join(f"{split.of} into {split.of} and {number}" for number, split in splits)
-        were = "part {} was" if len(splits) == 1 else "parts {} were"
-        sentences.insert(0, f"By hand, {were.format(cut)} split.")
+        cut = (f"part {split.of} into parts {split.of} and {number}" for number, split in splits)
+        sentences.insert(0, f"Split by hand: {', '.join(cut)}.")
     background = sorted(member for part in parts if part.background for member in part.members)
     if background:
         were = "Part {} was" if len(background) == 1 else "Parts {} were"
@@ -145,7 +144,7 @@ def _reviewed(review: Review, num_parts: int) -> list[str]:
         sentences.append(f"{first}{last}.")
     if mended := len(review.mended):
         photos = "1 photo was" if mended == 1 else f"{mended} photos were"
-        sentences.append(f"The parts of {photos} mended by hand.")
+        sentences.append(f"{photos} mended by hand.")
     if any(part.name for part in review.parts.values()):
         sentences.append("The names of the parts were given by a person.")
     return sentences

@@ -56,6 +56,7 @@ def write_report(folder: Path, out: Path, reporter: Reporter) -> dict[str, Any]:
     """
     run = open_run(folder)
     review = read_review(folder, run.model_sha256, run.num_parts)
+    run.divided(review).check()
     report = _Report(run, review)
     with (
         reporter.progress("report", len(report.drawn) + len(report.parts.parts)) as advance,
