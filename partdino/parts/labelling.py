@@ -25,7 +25,8 @@ class PixelLabels:
     foreground
         bool (h, w).
     best
-        uint8 (h, w): the part that fits best, 1..K, also where it is background.
+        uint8 (h, w): the part that fits best, 1..K, also where it is background; 0 where what
+        fits best is no part, by the model's `naming`.
     score
         float32 (h, w) in [-1, 1], of the best part.
     confidence
@@ -60,9 +61,11 @@ def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels
     best = np.zeros(cells.shape, np.uint8)
     top = np.full(cells.shape, -np.inf, np.float32)
     total = np.zeros(cells.shape, np.float32)
-    for part, column in enumerate(scores.T):  # one at a time: together they are large for many
+    for label, column in zip(
+        model.labels, scores.T, strict=True
+    ):  # one at a time: together they are large for many
         score = blend(column[cells])
-        best[score > top] = part + 1
+        best[score > top] = label
         top = np.maximum(top, score)
         total += np.exp(score / method.temperature)
     confidence = np.exp(top / method.temperature) / total
@@ -96,7 +99,7 @@ def label_image(
         num_parts=num_parts,
         confidence=_mean_by_part(labels.confidence, part, num_parts),
         typicality=_mean_by_part(labels.score.clip(0), part, num_parts),
-        foreground_found=bool(labels.foreground.any()),
+        foreground_found=bool(part.any()),
         pieces=Pieces.of(description, model, labels.cosines, part) if with_pieces else None,
     )
 

@@ -72,7 +72,7 @@ def export(
     photos = with_photos or kind.needs_photos
     check_out(out, folder)
     _refuse_clashes(run, kind, photos)
-    if run.review.says_anything:
+    if (folder / REVIEW_FILE).exists():
         reporter.say(f"the review in {folder / REVIEW_FILE} is applied")
     failed: dict[str, str] = {}
     with whole_folder(out) as place:

@@ -89,7 +89,7 @@ def measure(
         _measure_all(run, len(names), spool, odd, log, workers)
         odd.finish()
         review = run.review if run.review.says_anything else None
-        if review:
+        if (folder / REVIEW_FILE).exists():
             reporter.say(f"the review in {folder / REVIEW_FILE} is applied")
         files = _write(out, Tables(parts, scales, told, review), spool, odd, excel)
     strange = sum(bool(odd.of(photo)) for photo in _read(spool))

@@ -35,7 +35,7 @@ class Clusters:
     centroids
         float (M, P), unit vectors.
     parts
-        int (M,): the part, 1..K, that each is of.
+        int (M,): the part, 1..K, that each is of, 0 where it is background.
     """
 
     centroids: np.ndarray
@@ -53,8 +53,9 @@ def read_clusters(folder: Path, model_sha256: str) -> Clusters:
     path = folder / MODEL_FILE
     try:
         if file_sha256(path) == model_sha256:
-            parts = load_model(path).parts
-            return Clusters(parts.centroids, parts.parts.astype(np.int64) + 1)
+            model = load_model(path)
+            parts = model.labels[model.parts.parts].astype(np.int64)
+            return Clusters(model.parts.centroids, parts)
     except (OSError, ModelError):
         pass
     raise ReviewError(

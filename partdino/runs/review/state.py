@@ -33,6 +33,7 @@ import numpy as np
 
 from partdino.errors import ReviewError
 from partdino.files import write_json
+from partdino.runs.folder import read_run
 from partdino.runs.review.mend import Mend
 from partdino.runs.review.split import Split
 
@@ -152,7 +153,10 @@ _NOTHING = PartReview()
 
 
 def read_review(folder: Path, model_sha256: str, num_parts: int) -> Review:
-    """Read the review of an output folder: an empty one where there is none yet.
+    """Read the review of an output folder.
+
+    Where there is none yet, nothing is said but what a model made by `partdino apply` calls its
+    parts.
 
     Parameters
     ----------
@@ -170,7 +174,7 @@ def read_review(folder: Path, model_sha256: str, num_parts: int) -> Review:
     """
     path = folder / REVIEW_FILE
     if not path.exists():
-        return Review(model_sha256)
+        return Review(model_sha256, parts=_named(folder, num_parts))
     try:
         document = json.loads(path.read_bytes())
         if (document["format"], document["schema"]) != (_FORMAT, _SCHEMA):
@@ -190,6 +194,15 @@ def read_review(folder: Path, model_sha256: str, num_parts: int) -> Review:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ReviewError(f"{path} is damaged; move it away to begin anew") from error
     return review
+
+
+def _named(folder: Path, num_parts: int) -> dict[int, PartReview]:
+    """Return what the parts are called by the model of a run."""
+    try:
+        named = read_run(folder)["parts"]["named"]
+        return {part: _part(named[str(part)]) for part in range(1, num_parts + 1)}
+    except (KeyError, TypeError, ValueError):
+        return {}
 
 
 def write_review(folder: Path, review: Review) -> None:

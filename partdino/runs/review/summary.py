@@ -91,20 +91,21 @@ def _divided(run: FinishedRun, review: Review) -> tuple[np.ndarray, np.ndarray, 
 
 def _split(run: FinishedRun, review: Review, size: int) -> tuple[np.ndarray, ...]:
     """As `_divided`, of all photos at once, without what was mended."""
-    before = run.clusters.parts - 1
-    after = review.part_of_clusters(run.clusters.parts) - 1
+    before = run.clusters.parts
+    after = review.part_of_clusters(run.clusters.parts)
     pixels = run.cluster_pixels
-    of_part = np.zeros((run.num_parts, len(before)))
+    of_part = np.zeros((run.num_parts + 1, len(before)))
     of_part[before, np.arange(len(before))] = 1
     totals = np.maximum(pixels @ of_part.T, 1)[:, before]
-    areas = run.area[:, before] * pixels / totals  # of each cluster
-    belongs = np.zeros((len(after), size))
+    old = (np.pad(v, ((0, 0), (1, 0))) for v in (run.area, run.confidence, run.typicality))
+    old_area, *old_means = old  # with the background, which has none
+    areas = old_area[:, before] * pixels / totals  # of each cluster
+    belongs = np.zeros((len(after), size + 1))
     belongs[np.arange(len(after)), after] = 1
     area = areas @ belongs
     least = np.where(area > 0, area, 1)
-    means = ((areas * values[:, before]) @ belongs for values in (run.confidence, run.typicality))
-    confidence, typicality = (sums / least for sums in means)
-    return area, confidence, typicality
+    means = (((areas * values[:, before]) @ belongs) / least for values in old_means)
+    return tuple(values[:, 1:] for values in (area, *means))
 
 
 def included(run: FinishedRun, review: Review) -> np.ndarray:

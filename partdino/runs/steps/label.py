@@ -64,7 +64,7 @@ def label(
     if not results.is_begun():
         clear_images(out)
     done = results.begin()
-    writers = OutputWriters(out, store.header.notes)
+    writers = OutputWriters(out, store.header.notes, model.naming)
     with log.progress("labels", len(images), done) as advance:
         recall_results(partial(results.read, done), out, writers, pool, log)
         for image, outcome in _labelled(images[done:], model, pool, for_review):
@@ -105,7 +105,7 @@ def renew(
     """
     old, place = folder.path, folder.place
     write_bytes(place / MODEL_FILE, (old / MODEL_FILE).read_bytes())
-    writers = OutputWriters(place, store.header.notes)
+    writers = OutputWriters(place, store.header.notes, model.naming)
     renewed: dict[str, Recorded] = {}
     again = {image.name for image in store.images}
     for result in read_results(old / RESULTS_FILE):  # first: what is new takes no name of theirs

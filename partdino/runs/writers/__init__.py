@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from partdino.parts.naming import Naming
 from partdino.parts.result import PartSegmentation
 from partdino.runs.writers.coco import CocoWriter
 from partdino.runs.writers.contact_sheet import ContactSheetWriter
@@ -47,16 +48,18 @@ class OutputWriters:
         The run's output folder.
     notes
         What "auto" stood for, and why: a sentence each.
+    naming
+        What the parts are called, None: by their numbers.
     """
 
-    def __init__(self, out: Path, notes: Sequence[str] = ()) -> None:
+    def __init__(self, out: Path, notes: Sequence[str] = (), naming: Naming | None = None) -> None:
         self._current = out / CURRENT_FILE
         self._labels = LabelWriter(out)
-        self._overlays = OverlayWriter(out)
+        self._overlays = OverlayWriter(out, naming)
         self._pieces = PiecesWriter(out)
-        self._coco = CocoWriter(out)
-        self._table = PartsTableWriter(out)
-        self._sheet = ContactSheetWriter(out, notes)
+        self._coco = CocoWriter(out, naming)
+        self._table = PartsTableWriter(out, naming)
+        self._sheet = ContactSheetWriter(out, notes, naming)
 
     def add(self, result: PartSegmentation, photo: np.ndarray | None) -> None:
         """Take one image's result.
