@@ -117,6 +117,7 @@ def test_a_lasso_gives_what_it_encloses(window, served: Served):
     page.keyboard.press("m")
     page.keyboard.press("2")
     page.keyboard.press("l")
+    page.keyboard.press("b")
     point(page, 70, 5, "background to part 2")
     corners = [(70, 5), (85, 5), (85, 25), (70, 25)]
     page.mouse.down()
@@ -140,6 +141,16 @@ def test_a_lasso_gives_what_it_encloses(window, served: Served):
     assert (labels(served, photo) != expected).mean() < 0.02
     page.click("#unmend")
     assert "mended" not in revision(page, served, 4)
+    # Of the object alone.
+    page.click("#lasso-all")
+    sync_api.expect(page.locator("#lasso-all")).to_have_attribute("aria-pressed", "false")
+    for corner in [(55, 5), (75, 5), (75, 25), (55, 25)]:
+        page.mouse.move(*screen_place(page, *corner))
+        page.keyboard.press("Enter")
+    page.keyboard.press("g")
+    revision(page, served, 5)
+    after = labels(served, photo)
+    assert ((after > 0) == (stripes(photo, None) > 0)).all() and (after[12:23, 57:65] == 2).all()
 
 
 def test_mended_photos_are_marked_and_redrawn_in_the_grid(window, served: Served):

@@ -14,6 +14,7 @@ export class Mender {
   on = false;
   #target = 0; // the part that pixels are given to, 0 = background
   #lasso = false;
+  #all = false; // whether a lasso takes background, too
   #pieces = null;
   #loading = null; // what is asked for
   #place = null; // of the cross, in pixels of the pieces
@@ -29,12 +30,17 @@ export class Mender {
     const press = {
       mend: () => this.toggle(),
       lasso: () => this.#setLasso(!this.#lasso),
+      "lasso-all": () => this.#setAll(!this.#all),
       "mend-undo": () => store.undo(),
       "mend-redo": () => store.redo(),
       unmend: () => store.sayMended(viewer.id, null),
       "mend-done": () => this.toggle(),
     };
-    for (const [id, action] of Object.entries(press)) element(id).addEventListener("click", action);
+    for (const [id, action] of Object.entries(press))
+      element(id).addEventListener("click", (event) => {
+        action();
+        if (event.detail) viewer.canvas.focus(); // clicked with the mouse: Enter is the cross's again
+      });
     element("mend-target").addEventListener("change", (event) => this.#aim(Number(event.target.value)));
   }
 
@@ -66,6 +72,8 @@ export class Mender {
     element("mend-target").replaceChildren(...choices.map(({ part, name }) =>
       make("option", { value: part, textContent: `${part} ${name}`, selected: part === this.#target })));
     element("lasso").setAttribute("aria-pressed", this.#lasso);
+    element("lasso-all").setAttribute("aria-pressed", this.#all);
+    element("lasso-all").disabled = !this.#lasso;
     element("mend-undo").disabled = !this.store.canUndo;
     element("mend-redo").disabled = !this.store.canRedo;
     element("unmend").disabled = !this.store.mended(this.viewer.id);
@@ -96,6 +104,7 @@ export class Mender {
     else if (!this.on || (event.target.matches("select") && event.key !== "Escape")) return false;
     else if (/^[0-9]$/.test(event.key)) this.#aim(Number(event.key));
     else if (event.key.toLowerCase() === "l") this.#setLasso(!this.#lasso);
+    else if (event.key.toLowerCase() === "b") this.#setAll(!this.#all);
     else if (event.key === "Escape" && this.#corners.length) this.#setCorners([]);
     else if (event.key === "Escape") this.toggle();
     else if (event.key.startsWith("Arrow")) this.#walk(event.key.slice(5), event.shiftKey ? NEAR : FAR);
@@ -136,6 +145,11 @@ export class Mender {
   #setLasso(lasso) {
     this.#lasso = lasso;
     this.#corners = [];
+    this.refresh();
+  }
+
+  #setAll(all) {
+    this.#all = all;
     this.refresh();
   }
 
@@ -195,7 +209,7 @@ export class Mender {
     if (anew || key !== this.#key) {
       this.#key = key;
       this.#mask = key && regions.map((region, i) => region === regions[at] && this.#shows(given, i) === part);
-      this.#layer = key && this.#paint();
+      this.#layer = key && part !== this.#target ? this.#paint() : null; // where a click would do something
       element("piece").textContent = key ? `${this.#name(part)} to ${this.#name(this.#target)}` : "";
     }
     this.viewer.redraw();
@@ -233,7 +247,9 @@ export class Mender {
     for (const [x, y] of corners) context.lineTo(x, y);
     context.fill();
     const { data } = context.getImageData(0, 0, width, height);
-    this.#give(this.#pieces.regions.map((_, i) => data[4 * i + 3] >= 128));
+    // Around a part there is background, which is not meant, unless that is said.
+    const given = this.#given();
+    this.#give(this.#pieces.regions.map((_, i) => data[4 * i + 3] >= 128 && (this.#all || this.#shows(given, i) > 0)));
   }
 
   #give(mask) {
