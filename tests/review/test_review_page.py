@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
+from PIL import Image
 from review_page import (
     ORDER,
     Served,
@@ -209,3 +212,53 @@ def test_only_what_is_in_view_is_in_the_page(browser, tmp_path: Path):
     assert page.locator("figure").count() < 60
     page.close()
     assert server.end() == 0
+
+
+def test_undo_survives_a_reload(window, served: Served):
+    page = window
+    for number, name in ((1, "head"), (2, "wing")):
+        page.locator(ORDER.format(number)).locator("input[type=text]").fill(name)
+        page.keyboard.press("Enter")
+        revision(page, served, number)
+    page.reload()
+    loaded(page)
+    page.click("#undo")
+    assert revision(page, served, 3)["parts"] == {"1": {"name": "head"}}
+    page.reload()
+    loaded(page)
+    page.locator("#grid").focus()
+    page.keyboard.press("Control+y")
+    assert revision(page, served, 4)["parts"] == {"1": {"name": "head"}, "2": {"name": "wing"}}
+    page.click("#undo")
+    revision(page, served, 5)
+    page.click("#undo")
+    assert revision(page, served, 6)["parts"] == {}
+
+
+def test_figures_are_saved(window, served: Served, tmp_path: Path):
+    page = window
+    page.locator(ORDER.format(1)).locator("input[type=text]").fill(HOSTILE)
+    page.keyboard.press("Enter")
+    revision(page, served, 1)
+    page.locator(ORDER.format(2)).get_by_role("button", name="Hide").click()
+    revision(page, served, 2)
+    with page.expect_download() as download:
+        page.click("#save-legend")
+    assert download.value.suggested_filename == "out.legend.svg"
+    download.value.save_as(tmp_path / "a.svg")
+    legend = ElementTree.parse(tmp_path / "a.svg").getroot()
+    assert [text.text for text in legend.iter("{http://www.w3.org/2000/svg}text")] == [
+        "<img src=x onerror=alert(1)> ../ ä",
+        "part 3",
+        "part 4",
+    ]
+    page.locator("figure .name").nth(3).click()
+    sync_api.expect(page.locator("#whole")).to_have_attribute("data-version", re.compile("."))
+    with page.expect_download() as download:
+        page.keyboard.press("s")
+    assert download.value.suggested_filename == "finch_03.parts.png"
+    download.value.save_as(tmp_path / "a.png")
+    figure = np.asarray(Image.open(tmp_path / "a.png").convert("RGB")).astype(int)
+    assert figure.shape == (60, 90, 3)
+    assert figure[30, 15, 0] > figure[30, 15, 2] + 60  # part 1 is orange
+    assert np.ptp(figure[30, 30]) < 60  # part 2 is hidden

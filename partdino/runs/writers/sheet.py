@@ -178,8 +178,10 @@ def _part_row(row: PartRow, num_images: int, looks: _Looks) -> Image.Image:
     middle, text_x = TILE // 2, 64
     left = _CONTENT - EXAMPLES * TILE - (EXAMPLES - 1) * _GAP
     _chip(pen, (0, middle - 44), 48, looks.colours[row.part])
-    name = _shortened(looks.names[row.part - 1], _TEXT + 4, left - text_x)
-    _write(pen, (text_x, middle - 20), name, _TEXT + 4)
+    name, width = looks.names[row.part - 1], left - text_x - _GAP
+    sizes = (_TEXT + 4, _TEXT, _SMALL)
+    size = next((size for size in sizes if _font(size).getlength(name) <= width), _SMALL)
+    _write(pen, (text_x, middle - 20), _shortened(name, size, width), size)
     _write(
         pen,
         (text_x, middle + 20),

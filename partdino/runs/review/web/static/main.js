@@ -1,6 +1,7 @@
 // The page of `partdino review`: puts its pieces together.
 
 import { Examples } from "./examples.js";
+import { saveLegend } from "./figures.js";
 import { Grid, photosOf } from "./grid.js";
 import { Parts } from "./parts.js";
 import { Store } from "./store.js";
@@ -32,6 +33,7 @@ async function begin() {
 function buttons(store, grid, viewer, examples) {
   element("undo").addEventListener("click", () => store.undo());
   element("redo").addEventListener("click", () => store.redo());
+  element("save-legend").addEventListener("click", () => saveLegend(store));
   element("help").addEventListener("click", () => element("keys").showModal());
   element("filter").addEventListener("change", (event) => grid.show(event.target.value));
   element("opacity").addEventListener("input", (event) => store.look({ opacity: event.target.value / 100 }));

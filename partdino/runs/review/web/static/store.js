@@ -17,6 +17,7 @@ export class Store extends EventTarget {
   static async open() {
     const store = new Store();
     store.run = await getRun();
+    store.#remember();
     store.#take(await getReview(-1));
     setInterval(() => store.#askForNews(), ASK_EVERY);
     return store;
@@ -74,6 +75,23 @@ export class Store extends EventTarget {
 
   #reasons = new Map();
 
+  /** Take up what this window has done before it was loaded again. */
+  #remember() {
+    try {
+      const [done, undone] = JSON.parse(sessionStorage.getItem(this.run.session)) ?? [[], []];
+      this.#done = done;
+      this.#undone = undone;
+    } catch { /* the browser keeps nothing: undo begins anew */ }
+  }
+
+  #keep() {
+    try {
+      sessionStorage.setItem(this.run.session, JSON.stringify([this.#done, this.#undone]));
+    } catch {
+      sessionStorage.removeItem(this.run.session); // more than it keeps
+    }
+  }
+
   #change(make) {
     return this.#queue(async () => {
       const changes = await make();
@@ -112,6 +130,7 @@ export class Store extends EventTarget {
       } catch (error) {
         this.say(`Not saved: ${error.message}`);
       }
+      this.#keep();
       this.#tell("review"); // also where nothing has changed: fields show what is kept
     });
     return this.#pending;

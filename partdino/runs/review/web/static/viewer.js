@@ -2,6 +2,7 @@
 
 import { getPicture } from "./api.js";
 import { drawPicture, overlay, partAt } from "./draw.js";
+import { saveFigure } from "./figures.js";
 import { Mender } from "./mend.js";
 import { hideTip, showTip } from "./tip.js";
 
@@ -187,6 +188,7 @@ export class Viewer {
       next: () => this.#go(1),
       previous: () => this.#go(-1),
       close: () => this.dialog.close(),
+      "save-figure": () => { if (this.#layer) saveFigure(this.store, this.#id, this.#picture, this.#layer); },
     };
     for (const [id, action] of Object.entries(press)) element(id).addEventListener("click", action);
   }
@@ -201,6 +203,7 @@ export class Viewer {
     const buttons = {
       f: "fine", w: "wrong", x: "exclude", n: "next", p: "previous", ArrowRight: "next",
       ArrowLeft: "previous", "+": "zoom-in", "=": "zoom-in", "-": "zoom-out", 0: "zoom-fit", o: "zoom-own",
+      s: "save-figure",
     };
     const button = buttons[event.key];
     if (!button) return;
