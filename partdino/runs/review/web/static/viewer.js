@@ -246,7 +246,8 @@ export class Viewer {
       if (this.mender.draws) this.mender.drawFrom();
     });
     this.canvas.addEventListener("pointermove", (event) => {
-      showTip(event, this.store.part(partUnder(event)));
+      // While mending, the toolbar says it, and the tip would cover what is aimed at.
+      showTip(event, this.mender.on ? null : this.store.part(partUnder(event)));
       this.mender.point(...shareAt(event));
       if (!this.#press) return;
       if (this.mender.draws) {
