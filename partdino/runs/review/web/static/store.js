@@ -52,6 +52,7 @@ export class Store extends EventTarget {
   /** Cut a part in two by its small clusters: all photos follow. */
   split(number) {
     return this.#change(async () => {
+      this.say(`Cutting ${this.part(number).name} in two …`); // of thousands of photos it takes seconds
       const { split, said } = await getHalves(number);
       this.say(`${this.part(number).name} is cut in two: the new part has number ${split}.`);
       return [{ split, said }];
