@@ -29,9 +29,9 @@ ORDER = "#parts li:nth-child({})"
 class Served:
     """`partdino review` as a process."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *more: object) -> None:
         self.folder = folder
-        self._process: subprocess.Popen = process("review", folder, "--no-browser")
+        self._process: subprocess.Popen = process("review", folder, "--no-browser", *more)
         assert self._process.stdout is not None
         self.address = self._process.stdout.readline().strip()
 

@@ -262,3 +262,44 @@ def test_figures_are_saved(window, served: Served, tmp_path: Path):
     assert figure.shape == (60, 90, 3)
     assert figure[30, 15, 0] > figure[30, 15, 2] + 60  # part 1 is orange
     assert np.ptp(figure[30, 30]) < 60  # part 2 is hidden
+
+
+def column(page, at: int) -> list[str]:
+    return page.locator(f"#table tbody td:nth-child({at})").all_inner_texts()
+
+
+def test_the_table_is_sorted_and_filtered(browser, own_folder: Path, tmp_path: Path):
+    kinds = [f"{name};{name[:4]};{100 - index}" for index, name in enumerate(NAMES[:-1])]
+    (tmp_path / "a.csv").write_text("\n".join(["file;genus;weight", *kinds]))
+    server = Served(own_folder, "--metadata", tmp_path / "a.csv")
+    page = browser.new_page(viewport={"width": 1300, "height": 800})
+    page.goto(server.address)
+    loaded(page)
+    page.click("#view-table")
+    rows = page.locator("#table tbody tr")
+    sync_api.expect(rows).to_have_count(12)
+    header = page.locator("#table th").all_inner_texts()
+    measured = ["object, % of photo", *(f"part {part}, %" for part in range(1, 5)), "confidence"]
+    assert header == ["photo", "checked", "mended", "genus", "weight", *measured]
+    assert column(page, 7)[:3] == ["25", "25", "33.33"]
+    page.get_by_role("button", name="weight", exact=True).click()
+    sync_api.expect(rows.first.locator("td").nth(4)).to_have_text("100")
+    page.keyboard.press("Enter")  # the other way round; what has none stays last
+    sync_api.expect(rows.first.locator("td").nth(4)).to_have_text("90")
+    assert column(page, 5) == [*map(str, range(90, 101)), ""]
+    page.select_option("#table-filter", label="genus: wren")
+    sync_api.expect(rows).to_have_count(5)
+    assert {text.strip() for text in column(page, 4)} == {"wren"}
+    assert page.locator("#table tbody .chip").count() == 5
+    page.locator(ORDER.format(2)).get_by_role("button", name="Background").click()
+    revision(page, server, 1)
+    sync_api.expect(page.locator("#table th")).to_have_count(10)
+    assert column(page, 7)[0] == "33.33"
+    name = rows.first.locator("button")
+    name.focus()
+    page.keyboard.press("Enter")
+    sync_api.expect(page.locator("#photo-name")).to_have_text(NAMES[10])
+    page.keyboard.press("n")
+    sync_api.expect(page.locator("#photo-name")).to_have_text(NAMES[9])
+    page.close()
+    assert server.end() == 0

@@ -55,6 +55,7 @@ def review_app(session: ReviewSession, port: int, token: str) -> ASGIApp:
         Route("/api/review", handlers.review, methods=["GET"]),
         Route("/api/review", handlers.change, methods=["PATCH"]),
         Route("/api/images/{index:int}/photo.jpg", handlers.photo),
+        Route("/api/table", handlers.table),
         Route("/api/parts/{part:int}/halves", handlers.halves),
         Route("/api/images/{index:int}/labels.png", handlers.labels),
         Route("/api/images/{index:int}/pieces.png", handlers.pieces),
@@ -119,6 +120,9 @@ class _Handlers:
             path = pieces_path(run.folder, run.images[request.path_params["index"]].name)
             answer.headers["Pieces"] = pieces_hash(path.read_bytes())
         return answer
+
+    def table(self, request: Request) -> Response:
+        return JSONResponse(self._session.table())
 
     def halves(self, request: Request) -> Response:
         try:

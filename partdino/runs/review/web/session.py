@@ -10,10 +10,12 @@ from threading import Lock
 from typing import Any
 
 from partdino.errors import ReviewError
+from partdino.runs.measures.user_table import Joined
 from partdino.runs.review.apply import drawn_lookup, label_lookup, reviewed_parts
 from partdino.runs.review.finished import FinishedRun
 from partdino.runs.review.state import Review, changed, read_review, write_review
 from partdino.runs.review.summary import PartsOfPhotos, included, what_to_look_at
+from partdino.runs.review.table import photo_table
 
 
 class StaleError(Exception):
@@ -27,6 +29,8 @@ class ReviewSession:
     ----------
     run
         The run; its folder is locked for this session.
+    told
+        The user's own table of the photos, or None.
 
     Raises
     ------
@@ -34,8 +38,8 @@ class ReviewSession:
         The review or the run's table cannot be read.
     """
 
-    def __init__(self, run: FinishedRun) -> None:
-        self.run = run
+    def __init__(self, run: FinishedRun, told: Joined | None = None) -> None:
+        self.run, self._told = run, told
         self._lock = Lock()
         # In the addresses of pictures, which browsers keep: another run may have this port next.
         self._number = secrets.token_hex(4)
@@ -61,6 +65,12 @@ class ReviewSession:
             "images": list(self.run.names),
             "without_pieces": self.run.without_pieces,
         }
+
+    def table(self) -> dict[str, Any]:
+        """Return the table of the latest revision, for JSON: see `photo_table`."""
+        review, drawn = self._review, self._drawn
+        table = photo_table(self.run, drawn, PartsOfPhotos.of(self.run, drawn), self._told)
+        return {"revision": review.revision, **table}
 
     def change(self, seen: object, changes: Sequence[Mapping[str, Any]]) -> None:
         """Make the next revision, and write it.

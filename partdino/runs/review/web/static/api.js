@@ -42,6 +42,9 @@ export async function sendChanges(seen, changes) {
 
 const whole = (large) => (large ? "&whole" : "");
 
+/** The table of the photos, of one revision. */
+export const getTable = async () => (await ask("/api/table")).json();
+
 /** What is to be said to cut a part in two. */
 export const getHalves = async (part) => (await ask(`/api/parts/${part}/halves`)).json();
 
