@@ -18,6 +18,7 @@ LABELS_FOLDER = "labels"
 STORE_FILE = "store.json"  # of a feature store
 DROPPED_FOLDER = ".partdino-dropped"  # a work folder that is being removed
 _BEGINNING = 1 << 16  # bytes
+REVIEW_FOLDER = "review"  # what a review divides the label maps by
 
 
 def is_output(names: Collection[str]) -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from partdino.cli.console import Reporter, print_json
-from partdino.cli.parameters import with_method_options
+from partdino.cli.parameters import NoReview, with_method_options
 
 
 @with_method_options
@@ -33,6 +33,7 @@ def segment(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the unfinished run in --out.")
     ] = False,
+    no_review: NoReview = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print run.json on stdout.")] = False,
 ) -> None:
@@ -47,7 +48,7 @@ def segment(
 
     reporter = Reporter(quiet)
     existing = Existing.of(overwrite, resume)
-    run = run_segment(inputs, out, given, reporter, model, existing)
+    run = run_segment(inputs, out, given, reporter, model, existing, not no_review)
     report_run(run, out, reporter, as_json)
 
 

@@ -29,6 +29,7 @@ from partdino.output_marks import (
     DROPPED_FOLDER,
     LABELS_FOLDER,
     MEASUREMENTS,
+    REVIEW_FOLDER,
     RUN_FILE,
     WORK_FOLDER,
 )
@@ -41,7 +42,7 @@ MODEL_FILE = "parts.safetensors"
 CONFIG_FILE = "config.yaml"
 CURVE_NAME = "parts_curve"  # and .csv, .png, .svg
 # Of each image, and the suffix that its file has after the image's name.
-PER_IMAGE = {LABELS_FOLDER: ".png", "overlays": ".jpg"}
+PER_IMAGE = {LABELS_FOLDER: ".png", "overlays": ".jpg", REVIEW_FOLDER: ".npz"}
 _EVERY_RUN = (
     *(MODEL_FILE, CONFIG_FILE, "coco.json", "parts.csv", "failures.csv", "contact_sheet.jpg"),
 )

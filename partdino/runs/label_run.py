@@ -39,6 +39,8 @@ class LabelRun:
         The model file that was given, if any.
     log
         Where failures are booked.
+    for_review
+        Whether to keep what a review mends and divides photos by.
 
     Attributes
     ----------
@@ -53,9 +55,11 @@ class LabelRun:
         shard: Shard,
         given: ModelFile | None,
         log: RunLog,
+        for_review: bool,
     ) -> None:
         self._folder, self._same, self._shard = folder, same, shard
         self._given, self._log = given, log
+        self._for_review = for_review
         self._images: Sequence[Any] = ()
         self.done = folder.finished(same)
 
@@ -96,9 +100,11 @@ class LabelRun:
         """
         if self.done is None:
             content = None if self._given is None else self._given.content
-            label(store, self._shard, model, content, self._folder.place, pool, self._log)
+            place, keep = self._folder.place, self._for_review
+            label(store, self._shard, model, content, place, pool, self._log, keep)
         else:
-            renew(self._folder, store, self._images, self._shard, model, pool, self._log)
+            images, shard = self._images, self._shard
+            renew(self._folder, store, images, shard, model, pool, self._log, self._for_review)
 
     def finish(self, header: Header, model: PartModel) -> dict[str, Any]:
         """Write the tables and `run.json`, and return what that holds."""

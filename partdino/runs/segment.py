@@ -39,6 +39,7 @@ def segment(
     reporter: Reporter,
     model_file: Path | None = None,
     existing: Existing = Existing.REFUSE,
+    for_review: bool = True,
 ) -> dict[str, Any]:
     """Segment the parts in all images and write every output format.
 
@@ -56,6 +57,8 @@ def segment(
         Label with this fitted model instead of fitting one.
     existing
         What to do if `out` holds results.
+    for_review
+        Whether to keep what a review mends and divides photos by, some 14 kB a photo.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def segment(
         identity = Header.of(photos, options, backbone, notes, WHOLE).identity
         sha256 = None if source is None else source.sha256
         same = fingerprint(identity, asked, sha256, str(WHOLE))
-        run = LabelRun(folder, same, WHOLE, source, log)
+        run = LabelRun(folder, same, WHOLE, source, log, for_review)
         photos = run.begin(photos)
         if run.done and not photos:
             return run.done

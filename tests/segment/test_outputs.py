@@ -25,6 +25,7 @@ NAMES = [f"animal_{index:04d}.jpg" for index in range(8)]
 def test_the_folder_holds_every_output_and_nothing_else(finished_run):
     expected = [f"labels/{name}.png" for name in NAMES]
     expected += [f"overlays/{name}.jpg" for name in NAMES]
+    expected += [f"review/{name}.npz" for name in NAMES]
     expected += ["coco.json", "config.yaml", "contact_sheet.jpg", "failures.csv"]
     expected += ["parts.csv", "parts.safetensors", "results.jsonl", "run.json"]
     assert files(finished_run) == sorted(expected)

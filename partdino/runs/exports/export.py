@@ -74,7 +74,7 @@ def export(
     photos = with_photos or kind.needs_photos
     check_out(out, folder)
     _refuse_clashes(run, kind, photos)
-    if run.review.parts or run.review.photos:
+    if (folder / REVIEW_FILE).exists():
         reporter.say(f"the review in {folder / REVIEW_FILE} is applied")
     if replaced := [recorded.name for recorded in run if recorded.is_replaced()]:
         reporter.warn(replaced_sentence(replaced, "their label maps are of older ones"))
@@ -145,7 +145,7 @@ def _refuse_clashes(run: FinishedRun, kind: type[Exporter], photos: bool) -> Non
 def _images(run: FinishedRun, parts: Sequence[Part], photos: bool) -> Iterator[ExportImage]:
     values = run.values(parts)
     for recorded in run:
-        image = ExportImage(recorded.name, recorded.photo, recorded, run.folder, values)
+        image = ExportImage(recorded.name, recorded.photo, recorded, run.division, values)
         yield replace(image, name=copy_name(image.name)) if photos else image
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pools import worker_pool
-from partdino.errors import InputError
 from partdino.files import refuse_inside, remove, write_csv
 from partdino.output_marks import MEASUREMENTS, WORK_FOLDER
-from partdino.runs.folder import PER_IMAGE, RunVersion, is_unfinished, read_run
+from partdino.runs.exports.finished import FinishedRun
+from partdino.runs.folder import PER_IMAGE, RunVersion
 from partdino.runs.lock import lock_folder
 from partdino.runs.measures.excel import check_excel, write_excel
 from partdino.runs.measures.odd import OddPhotos
@@ -21,8 +22,9 @@ from partdino.runs.measures.scales import Scales
 from partdino.runs.measures.tables import Tables
 from partdino.runs.measures.user_table import join, read_user_table
 from partdino.runs.reporting import Reporter, RunLog
-from partdino.runs.result_log import RESULTS_FILE, read_results, replaced_sentence
+from partdino.runs.result_log import RESULTS_FILE, Recorded, read_results, replaced_sentence
 from partdino.runs.resume import check_replaceable
+from partdino.runs.review import REVIEW_FILE, reviewed_parts
 from partdino.runs.writers.spool import Spool
 
 _MODULES = ("partdino.runs.measures.photo",)
@@ -40,7 +42,9 @@ def measure(
     overwrite: bool = False,
     workers: int | Literal["auto"] = "auto",
 ) -> dict[str, Any]:
-    """Measure the parts in all photos of a finished run.
+    """Measure the parts in all photos of a finished run, as its review has them.
+
+    Photos that the review excludes are left out.
 
     Parameters
     ----------
@@ -73,10 +77,9 @@ def measure(
     if excel:
         check_excel()
     version = RunVersion(folder)
-    if is_unfinished(folder) or not (folder / RESULTS_FILE).is_file() or not read_run(folder):
-        raise InputError(f"{folder} holds no finished run; pass the --out of partdino segment")
+    run = FinishedRun(folder)
     refuse_inside(out, "--out", *(folder / kind for kind in (*PER_IMAGE, WORK_FOLDER)))
-    names = [recorded.name for recorded in read_results(folder / RESULTS_FILE)]
+    names = [recorded.name for recorded in _recorded(run)]
     scales = Scales(scale, names) if scale else None
     told = join(read_user_table(metadata), names) if metadata else None
     for each in (scales, told):
@@ -85,11 +88,17 @@ def measure(
     with lock_folder(out):
         for name in (*_TABLES, *[_WORKBOOK] * excel):
             check_replaceable(out / name, MEASUREMENTS[name], overwrite)
-        spool, odd, log = Spool(out), OddPhotos(), RunLog(reporter)
-        parts, replaced = _measure_all(folder, len(names), spool, odd, log, workers)
+        parts = {
+            p.part: p.name for p in reviewed_parts(run.review, run.num_parts) if not p.background
+        }
+        spool, odd, log = Spool(out), OddPhotos(parts), RunLog(reporter)
+        replaced = _measure_all(run, len(names), spool, odd, log, workers)
         version.check()
         odd.finish()
-        files = _write(out, Tables(parts, scales, told), spool, odd, excel)
+        review = run.review if run.review.says_anything else None
+        if (folder / REVIEW_FILE).exists():
+            reporter.say(f"the review in {folder / REVIEW_FILE} is applied")
+        files = _write(out, Tables(parts, scales, told, review), spool, odd, excel)
     strange = sum(bool(odd.of(photo)) for photo in _read(spool))
     return {
         "counts": {"images": len(names), "failed": len(log.failures), "odd": strange},
@@ -100,24 +109,24 @@ def measure(
 
 
 def _measure_all(
-    folder: Path,
+    run: FinishedRun,
     total: int,
     spool: Spool,
     odd: OddPhotos,
     log: RunLog,
     workers: int | Literal["auto"],
-) -> tuple[int, list[str]]:
-    """Measure all photos into the spool; return K, and the names of photos that were replaced."""
-    parts, replaced = 0, list[str]()
-    results = folder / RESULTS_FILE
-    given = (Outcome(r.name, r, r.failure) for r in read_results(results))
-    function = partial(measure_photo, out=folder.absolute())
+) -> list[str]:
+    """Measure all photos into the spool; return the names of photos that were replaced."""
+    replaced = list[str]()
+    given = (Outcome(r.name, r, r.failure) for r in _recorded(run))
+    division = replace(run.division, folder=run.folder.absolute())
+    function = partial(measure_photo, division=division, values=run.values(run.parts()))
     with (
         worker_pool(workers, modules=_MODULES) as pool,
         log.reporter.progress("measurements", total) as advance,
     ):
         for recorded, outcome in zip(
-            read_results(results), run_stage("measure", function, given, pool), strict=True
+            _recorded(run), run_stage("measure", function, given, pool), strict=True
         ):
             if outcome.failure is None:
                 photo = outcome.result
@@ -126,7 +135,6 @@ def _measure_all(
             if recorded.failure is None and log.note(outcome):
                 log.note_odd(photo.name, True, photo.photo_found or photo.photo_replaced)
                 replaced += [photo.name] * photo.photo_replaced
-            parts = max(parts, len(photo.confidence))
             odd.add(photo)
             spool.write(photo.dump() + "\n")
             advance(outcome.seconds)
@@ -137,7 +145,7 @@ def _measure_all(
         )
     if replaced:
         log.reporter.warn(replaced_sentence(replaced, "they have no colours"))
-    return parts, replaced
+    return replaced
 
 
 def _write(out: Path, tables: Tables, spool: Spool, odd: OddPhotos, excel: bool) -> list[str]:
@@ -155,6 +163,12 @@ def _write(out: Path, tables: Tables, spool: Spool, odd: OddPhotos, excel: bool)
     }
     write_excel(workbook, sheets)
     return [str(measurements), str(photos), str(workbook)]
+
+
+def _recorded(run: FinishedRun) -> Iterator[Recorded]:
+    """Yield what is measured: also what has failed, not what the review excludes."""
+    results = read_results(run.folder / RESULTS_FILE)
+    return (recorded for recorded in results if not run.excludes(recorded))
 
 
 def _read(spool: Spool) -> Iterator[PhotoMeasures]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from partdino.errors import InputError, OutputError
+from partdino.errors import InputError, OutputError, ReviewError
 from partdino.files import csv_safe, recover_folder
 from partdino.images.decode import TooLargeError, open_image
 from partdino.images.read import ImageError, read_image
@@ -24,6 +24,11 @@ from partdino.runs.result_log import (
     read_results,
     replaced_sentence,
 )
+from partdino.runs.review.division import Clusters, Division, Shares, is_of, read_clusters
+from partdino.runs.review.mend import Mend
+from partdino.runs.review.split import Split, cut_in_two
+from partdino.runs.review.state import Review
+from partdino.runs.writers.pieces import pieces_path, read_pieces
 
 _AGAIN = "label again with --overwrite"
 _OBJECTS = ("weights", "options", "parts", "counts")  # in `run.json`
@@ -96,9 +101,88 @@ class FinishedRun:
         if replaced := [image.name for image in self.images if image.is_replaced()]:
             reporter.warn(replaced_sentence(replaced, "they are not shown"))
 
-    def label_map(self, index: int) -> np.ndarray:
-        """Return a photo's label map as the run left it, uint8 (H, W); raises `OutputError`."""
-        return self.images[index].recall(self.folder).label_map
+    @cached_property
+    def without_pieces(self) -> list[int]:
+        """The photos of which nothing is kept that they could be mended or split by."""
+        paths = (pieces_path(self.folder, image.name) for image in self.images)
+        return [index for index, path in enumerate(paths) if not path.is_file()]
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """The small clusters of the model; raises `ReviewError`."""
+        return read_clusters(self.folder, self.model_sha256)
+
+    @cached_property
+    def cluster_pixels(self) -> np.ndarray:
+        """int64 (N, M): how many pixels of each photo's pieces are in each cluster.
+
+        Raises
+        ------
+        ReviewError
+            Nothing is kept of some photo, or it is damaged.
+        """
+        number = len(self.clusters.parts)
+        counts = np.zeros((len(self.images), number), np.int64)
+        for index, image in enumerate(self.images):
+            if (pieces := read_pieces(self.folder, image.name, number)) is None:
+                raise ReviewError(self._why_not(len(self.without_pieces) or 1))
+            counts[index] = np.bincount(pieces.clusters.ravel(), minlength=number + 1)[1:]
+        return counts
+
+    def _why_not(self, photos: int) -> str:
+        return (
+            f"parts cannot be split: {photos} of {len(self.images)} photos were labelled with "
+            "--no-review or before version 0.2, or what was kept of them is damaged; label again"
+        )
+
+    def halves(self, review: Review, part: int) -> list[int]:
+        """Return the small clusters to cut off a part, see `cut_in_two`.
+
+        Parameters
+        ----------
+        review
+            What the parts are made of by now.
+        part
+            The number of a part that is not merged into another one.
+
+        Raises
+        ------
+        ReviewError
+            It cannot be cut, or there is no such part.
+        """
+        members = [n for n in review.numbers(self.num_parts) if review.root(n) == part]
+        of_cluster = review.part_of_clusters(self.clusters.parts)
+        ours = np.flatnonzero(np.isin(of_cluster, members))
+        try:
+            weights = self.cluster_pixels.sum(axis=0)
+            return cut_in_two(ours, self.clusters.centroids, weights).tolist()
+        except ValueError as error:
+            raise ReviewError(f"part {part} cannot be split: {error}") from error
+
+    def fresh(self, review: Review) -> Review:
+        """Return a review without what was mended of photos that were labelled anew since."""
+        mended = {
+            name: mend
+            for name, mend in review.mended.items()
+            if name in self.names and is_of(mend, self.folder, name)
+        }
+        return replace(review, mended=mended)
+
+    def shares_of(self, review: Review, name: str, mend: Mend) -> Shares:
+        """Return `Division.shares` of a mended photo, remembered while they stay the same."""
+        known = self._shares.get(name)
+        if known is None or known[0] is not mend or known[1] != review.splits:
+            shares = self.divided(review).shares(name)
+            known = self._shares[name] = (mend, dict(review.splits), shares)
+        return known[2]
+
+    @cached_property
+    def _shares(self) -> dict[str, tuple[Mend, dict[int, Split], Shares]]:
+        return {}
+
+    def divided(self, review: Review) -> Division:
+        """Return how a review divides the photos."""
+        return Division(self.folder, review, self.num_parts)
 
     def size(self, index: int) -> tuple[int, int]:
         """Return a photo's (H, W) from the header of its label map; raises `OutputError`."""

@@ -35,6 +35,7 @@ def label(
     out: Path,
     pool: Pool | None,
     log: RunLog,
+    for_review: bool,
 ) -> None:
     """Label a share of a store's images, all but those that an earlier run has labelled.
 
@@ -51,6 +52,8 @@ def label(
         Worker processes, or None.
     log
         Where failures are booked.
+    for_review
+        Whether to keep what a review divides label maps by.
     """
     if content is None:
         save_model(model, out / MODEL_FILE)
@@ -61,10 +64,10 @@ def label(
     if not results.is_begun():
         clear_images(out)
     done = results.begin()
-    writers = OutputWriters(out, store.header.notes)
+    writers = OutputWriters(out, store.header.notes, model.naming)
     with log.progress("labels", len(images), done) as advance:
         recall_results(partial(results.read, done), out, writers, pool, log)
-        for image, outcome in _labelled(images[done:], model, pool):
+        for image, outcome in _labelled(images[done:], model, pool, for_review):
             results.append(_write(image, outcome, writers.add, log))
             advance(outcome.seconds)
     writers.close()
@@ -79,6 +82,7 @@ def renew(
     model: PartModel,
     pool: Pool | None,
     log: RunLog,
+    for_review: bool,
 ) -> None:
     """Label some images of a finished run anew, and keep the results of the others.
 
@@ -96,17 +100,19 @@ def renew(
         Worker processes, or None.
     log
         Where failures are booked.
+    for_review
+        As of `label`.
     """
     old, place = folder.path, folder.place
     write_bytes(place / MODEL_FILE, (old / MODEL_FILE).read_bytes())
-    writers = OutputWriters(place, store.header.notes)
+    writers = OutputWriters(place, store.header.notes, model.naming)
     renewed: dict[str, Recorded] = {}
     again = {image.name for image in store.images}
     for result in read_results(old / RESULTS_FILE):  # first: what is new takes no name of theirs
         if result.name not in again:
             link_image(result.name, old, place)
     with log.progress("labels", len(store.images)) as advance:
-        for image, outcome in _labelled(store.images, model, pool):
+        for image, outcome in _labelled(store.images, model, pool, for_review):
             renewed[image.name] = _write(image, outcome, writers.keep, RunLog(log.reporter))
             advance(outcome.seconds)
     recorded = [renewed.get(r.name, r) for r in read_results(old / RESULTS_FILE)]
@@ -122,10 +128,11 @@ def renew(
 
 
 def _labelled(
-    images: Sequence[StoredImage], model: PartModel, pool: Pool | None
+    images: Sequence[StoredImage], model: PartModel, pool: Pool | None, for_review: bool
 ) -> Iterator[tuple[StoredImage, Outcome]]:
     given = (Outcome(image.name, image, image.failure) for image in _verified(images))
-    outcomes = run_stage("label", partial(_label, model=model), given, pool)
+    label_one = partial(_label, model=model, for_review=for_review)
+    outcomes = run_stage("label", label_one, given, pool)
     return zip(images, outcomes, strict=True)
 
 
@@ -136,8 +143,10 @@ def _verified(images: Sequence[StoredImage]) -> Iterator[StoredImage]:
         yield image
 
 
-def _label(image: StoredImage, model: PartModel) -> tuple[PartSegmentation, np.ndarray | None]:
-    result = label_image(image.name, image.read(), model)
+def _label(
+    image: StoredImage, model: PartModel, for_review: bool
+) -> tuple[PartSegmentation, np.ndarray | None]:
+    result = label_image(image.name, image.read(), model, with_pieces=for_review)
     return result, read_photo(image, result.label_map.shape)
 
 

@@ -13,6 +13,7 @@ from partdino.engine.pool import Pool
 from partdino.errors import OutputError, StoreError
 from partdino.files import link, whole_folder, write_json
 from partdino.output_marks import RUN_FILE
+from partdino.parts.model_file import load_model
 from partdino.runs.folder import (
     CONFIG_FILE,
     MODEL_FILE,
@@ -163,7 +164,8 @@ def _merge_outputs(
                 link_image(result.name, folder, new)
         for name in (MODEL_FILE, CONFIG_FILE):
             link(folders[0] / name, new / name)
-        writers = OutputWriters(new, read_run(folders[0])["notes"])
+        naming = load_model(new / MODEL_FILE).naming
+        writers = OutputWriters(new, read_run(folders[0])["notes"], naming)
         recall_results(partial(read_results, new / RESULTS_FILE), new, writers, pool, log)
         writers.close()
         write_failures(new, log.failures.items())

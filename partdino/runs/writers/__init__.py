@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from partdino.parts.naming import Naming
 from partdino.parts.result import PartSegmentation
 from partdino.runs.writers.coco import CocoWriter
 from partdino.runs.writers.contact_sheet import ContactSheetWriter
@@ -16,6 +17,7 @@ from partdino.runs.writers.labels import LabelWriter
 from partdino.runs.writers.overlays import OverlayWriter
 from partdino.runs.writers.parts_curve import curve_files, write_parts_curve
 from partdino.runs.writers.parts_table import PartsTableWriter
+from partdino.runs.writers.pieces import PiecesWriter
 
 __all__ = [
     "CocoWriter",
@@ -24,6 +26,7 @@ __all__ = [
     "OutputWriters",
     "OverlayWriter",
     "PartsTableWriter",
+    "PiecesWriter",
     "curve_files",
     "write_failures",
     "write_parts_curve",
@@ -45,15 +48,18 @@ class OutputWriters:
         The run's output folder.
     notes
         What "auto" stood for, and why: a sentence each.
+    naming
+        What the parts are called, None: by their numbers.
     """
 
-    def __init__(self, out: Path, notes: Sequence[str] = ()) -> None:
+    def __init__(self, out: Path, notes: Sequence[str] = (), naming: Naming | None = None) -> None:
         self._current = out / CURRENT_FILE
         self._labels = LabelWriter(out)
-        self._overlays = OverlayWriter(out)
-        self._coco = CocoWriter(out)
-        self._table = PartsTableWriter(out)
-        self._sheet = ContactSheetWriter(out, notes)
+        self._overlays = OverlayWriter(out, naming)
+        self._pieces = PiecesWriter(out)
+        self._coco = CocoWriter(out, naming)
+        self._table = PartsTableWriter(out, naming)
+        self._sheet = ContactSheetWriter(out, notes, naming)
 
     def add(self, result: PartSegmentation, photo: np.ndarray | None) -> None:
         """Take one image's result.
@@ -78,6 +84,7 @@ class OutputWriters:
         """Write the image's own files alone; parameters and errors as of `add`."""
         self._current.write_bytes(os.fsencode(result.name))
         self._labels.add(result)
+        self._pieces.add(result)
         if photo is not None:
             self._overlays.add(result, photo)
 
