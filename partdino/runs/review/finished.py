@@ -32,6 +32,7 @@ from partdino.runs.writers.pieces import pieces_path, read_pieces
 
 _AGAIN = "label again with --overwrite"
 _OBJECTS = ("weights", "options", "parts", "counts")  # in `run.json`
+_NAMED = "named"  # of its parts, where the model has names
 
 
 @dataclass(frozen=True)
@@ -205,9 +206,11 @@ class FinishedRun:
             return None
 
 
-def _is_flat(value: object) -> bool:
-    """Return whether a value of `run.json` is an object of texts and numbers."""
-    return isinstance(value, dict) and not any(isinstance(v, dict | list) for v in value.values())
+def _is_sound(value: object) -> bool:
+    """Return whether a value of `run.json` is an object of texts and numbers, or what has names."""
+    return isinstance(value, dict) and not any(
+        isinstance(v, dict | list) for name, v in value.items() if name != _NAMED
+    )
 
 
 def open_run(folder: Path) -> FinishedRun:
@@ -225,7 +228,7 @@ def open_run(folder: Path) -> FinishedRun:
     if not document or is_unfinished(folder):
         what = "an unfinished run" if is_unfinished(folder) else "no run"
         raise InputError(f"{folder} holds {what}; name the --out of a finished `partdino segment`")
-    if not all(_is_flat(document.get(field, {})) for field in _OBJECTS):
+    if not all(_is_sound(document.get(field, {})) for field in _OBJECTS):
         raise InputError(f"{folder / RUN_FILE} is damaged; {_AGAIN}")
     head = read_head(folder / RESULTS_FILE)
     images = [each for each in read_results(folder / RESULTS_FILE) if each.failure is None]
