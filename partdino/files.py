@@ -38,8 +38,8 @@ def is_safe_name(name: object) -> bool:
 
     Names of images are relative paths with forward slashes, without ``..``, ``.`` and empty parts.
     """
-    if not isinstance(name, str) or "\0" in name:
-        return False
+    if not isinstance(name, str) or re.search("[\0\ud800-\udfff]", name):
+        return False  # what no file is called, and what cannot be written as UTF-8
     return all(part not in ("", ".", "..") for part in name.split("/"))
 
 
@@ -71,7 +71,7 @@ def file_version(path: Path) -> str:
     """
     try:
         status = path.stat()
-    except OSError:
+    except (OSError, ValueError):  # the latter of a name that no file can have
         return "missing"
     return f"{status.st_size} {status.st_mtime_ns}"
 
@@ -135,6 +135,17 @@ def refuse_url(path: Path) -> None:
         raise OutputError(f"{path} is an address: results go to local folders; name one")
 
 
+def refuse_inside(path: Path | None, option: str, *folders: Path) -> None:
+    """Raise `OutputError` where an output is, or is in, a folder of what is read; None is not."""
+    real = None if path is None else os.path.realpath(path)
+    for folder in folders:
+        if real and Path(real).is_relative_to(os.path.realpath(folder)):
+            raise OutputError(
+                f"{path} is inside {folder}, which is read and stays as it is; choose another "
+                f"{option}"
+            )
+
+
 def csv_safe(value: Any) -> Any:
     """Return a cell that no spreadsheet takes for a formula: such text gets a quote before it.
 
@@ -185,11 +196,43 @@ def remove(path: Path) -> None:
 
 
 def recover_folder(path: Path) -> None:
-    """Put a folder back that `whole_folder` was replacing when it was killed."""
-    path = Path(os.path.realpath(path))
-    old = _aside(path)
-    if old.exists() and not path.exists():
-        os.rename(old, path)
+    """Put a folder back that `whole_folder` was replacing when it was killed.
+
+    What reads or writes something in a folder calls this before it looks whether that is there.
+
+    Parameters
+    ----------
+    path
+        The folder, or anything in it.
+
+    Raises
+    ------
+    OutputError
+        It cannot be put back.
+    """
+    with suppress(ValueError):  # a name that no file can have
+        path = Path(os.path.realpath(path))
+    for folder in (path, *path.parents):
+        old = _aside(folder)
+        if os.path.isdir(old) and not _holds_anything(folder):
+            try:
+                os.rename(old, folder)  # takes the place of an empty folder, too
+            except OSError as error:
+                raise OutputError(
+                    f"{folder} was being replaced when that was killed, and what it held is in "
+                    f"{old}, which cannot be put back: {error.strerror}; rename it"
+                ) from error
+        elif os.path.exists(folder):
+            return
+
+
+def _holds_anything(folder: Path) -> bool:
+    try:
+        return any(folder.iterdir())
+    except FileNotFoundError:
+        return False
+    except OSError:  # a file, or what cannot be listed
+        return True
 
 
 def _aside(path: Path) -> Path:
@@ -200,23 +243,29 @@ def _aside(path: Path) -> Path:
 def whole_folder(path: Path) -> Iterator[Path]:
     """Yield a new folder that takes the place of `path` when the block ends without an error.
 
+    Whether that may be replaced is for the caller to see, after `recover_folder`.
+
     Raises
     ------
     OutputError
         It cannot be written.
     """
     path = Path(os.path.realpath(path))  # where a link leads, and not the link
-    new, old = path.with_name(f".partdino-{path.name}"), _aside(path)
-    for leftover in (new, old):  # of a run that was killed
-        remove(leftover)
+    # Neither is the other's of a folder of another name.
+    new, old = path.with_name(f".partdino-new-{path.name}"), _aside(path)
+    remove(new)  # of a run that was killed
+    if _holds_anything(path):
+        remove(old)
     check_writable(new)
     try:
         new.mkdir(parents=True)
         yield new
         if path.exists():
             os.rename(path, old)
-        os.rename(new, path)
-        shutil.rmtree(old, ignore_errors=True)
+            os.rename(new, path)
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            os.rename(new, path)
     except OSError as error:
         reason = f"cannot write {path}: {error.strerror}; {cure(error, 'choose another name')}"
         raise OutputError(reason) from error

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from partdino.errors import OutputError
-from partdino.files import atomic_path, write_csv, write_json, write_text
+from partdino.files import atomic_path, is_safe_name, write_csv, write_json, write_text
 
 
 def test_makes_parents_and_leaves_nothing_else(tmp_path):
@@ -65,3 +65,9 @@ def test_names_that_are_not_utf8_are_escaped(tmp_path):
     assert json.loads((tmp_path / "a.json").read_text("utf-8")) == {"name": odd, "plain": "é"}
     expected = 'file,reason\ncaf\\udce9.jpg,"a, b"\n"x\ny","q"""\n'
     assert (tmp_path / "a.csv").read_text("utf-8") == expected
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/../b", "/a", "a//b", "a\0", "\ud800", "a/\udcff", 3])
+def test_names_that_lead_elsewhere_or_are_none(name):
+    assert not is_safe_name(name)
+    assert is_safe_name("ä/b c.jpg")

@@ -127,17 +127,22 @@ def _evaluate(
 ) -> dict[str, Any]:
     from partdino.evaluation.eval_options import validate_evaluation
     from partdino.evaluation.pipeline import evaluate
-    from partdino.evaluation.results.document import RESULTS_FILE, write_results
+    from partdino.evaluation.results.document import write_results
+    from partdino.files import refuse_inside
+    from partdino.output_marks import EVALUATION
     from partdino.runs.lock import lock_folder
     from partdino.runs.resume import check_free
 
     options, method = validate_evaluation(given)
+    read = [folder for folder in (root, labels) if folder is not None]
+    refuse_inside(out, "--out", *read)
+    refuse_inside(cache, "--cache", *read)
     unused = ({"parts", "seeds", "method"} | set(OPTION_NAMES)) - {"foreground"}
     if labels is not None and (named := sorted(unused & set(given))):
         reporter.warn(f"--labels scores what is there: {', '.join(named)} not used")
     with nullcontext() if out is None else lock_folder(out):
         if out is not None:
-            check_free(out, RESULTS_FILE, overwrite)
+            check_free(out, EVALUATION, overwrite)
         document = evaluate(benchmark, root, options, method, reporter, labels, cache, partial)
         if out is not None:
             write_results(out, document)

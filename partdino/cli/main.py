@@ -16,6 +16,7 @@ from types import FrameType
 import typer
 
 from partdino.cli import (
+    apply,
     console,
     eval,
     export,
@@ -54,6 +55,7 @@ app.command("label")(label.label)
 app.command("measure")(measure.measure)
 app.command("merge")(merge.merge)
 app.command("review")(review.review)
+app.command("apply")(apply.apply)
 app.command("report")(report.report)
 app.command("export")(export.export)
 app.add_typer(eval.app, name="eval")

@@ -20,6 +20,15 @@ Workers = Annotated[
     int | None,
     typer.Option(min=0, max=256, help="Processes beside this one. Default: one for each core."),
 ]
+# Of commands that label photos.
+NoReview = Annotated[
+    bool,
+    typer.Option(
+        "--no-review",
+        help="Keep nothing for mending photos and splitting parts in partdino review: 14 kB a "
+        "photo less.",
+    ),
+]
 
 _WIDEST = 24  # choices that are longer would be broken within a word at 80 columns
 

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from partdino.cli.console import Reporter, print_json
-from partdino.errors import OutputError
 
 
 def report(
@@ -16,7 +15,9 @@ def report(
         Path, typer.Argument(metavar="DIR", help="What `partdino segment --out DIR` has written.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an older report.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print what is in it on stdout.")] = False,
 ) -> None:
@@ -24,10 +25,11 @@ def report(
 
     For a co-author or a supplement. It needs no other file, no network and no script.
     """
+    from partdino.output_marks import REPORT
+    from partdino.runs.resume import check_replaceable
     from partdino.runs.review.report import write_report
 
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} exists; pass --overwrite to replace it, or choose another --out")
+    check_replaceable(out, REPORT, overwrite)
     reporter = Reporter(quiet)
     written = write_report(folder, out, reporter)
     reporter.say(f"{written['parts']} parts in {written['photos']} photos are in {out}")

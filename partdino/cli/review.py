@@ -21,6 +21,9 @@ def review(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Where to listen on 127.0.0.1; 0: anywhere free.")
     ] = 0,
+    metadata: Annotated[
+        Path | None, typer.Option(help="CSV whose columns the table has, by the file's name.")
+    ] = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
@@ -46,7 +49,7 @@ def review(
             webbrowser.open(address)
 
     try:
-        serve_review(folder, port, ready)
+        serve_review(folder, port, reporter, ready, metadata)
     except Stopped as stop:
         if stop.signal != signal.SIGINT:  # the usual end, and no interruption
             raise

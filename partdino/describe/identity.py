@@ -9,6 +9,7 @@ numbers and changed code never meet old descriptions.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -17,11 +18,13 @@ from typing import Any
 from partdino import plugins
 from partdino.files import file_version
 from partdino.images.masks import find_mask
+from partdino.images.remote import as_location
 from partdino.options import FITTING_OPTIONS, RUNNING_OPTIONS, SettledOptions
 
 # What computes a description: all code of these packages.
 _CODE = ("images", "describe")
 _ROOT = Path(__file__).parents[1]
+_FILE_VERSION = re.compile(r"\d+ \d+")  # of `file_version`
 
 
 def image_key(name: str, version: str, masks: Path | None = None) -> str:
@@ -40,6 +43,24 @@ def image_key(name: str, version: str, masks: Path | None = None) -> str:
         return f"{name} {version}"
     mask = find_mask(masks, name)
     return f"{name} {version} mask {'missing' if mask is None else file_version(mask)}"
+
+
+def is_replaced(name: str, key: str | None, photo: Path | str) -> bool:
+    """Tell whether a photo is another version than the one that was described.
+
+    Parameters
+    ----------
+    name, key
+        Of the image, see `image_key`; a key of None, or without a version, tells nothing.
+    photo
+        Its path or URL. What is behind a URL is not asked again, and what is missing is not
+        replaced.
+    """
+    location = as_location(photo)
+    version = (key or "").removeprefix(f"{name} ").partition(" mask ")[0]
+    if isinstance(location, str) or not _FILE_VERSION.fullmatch(version):
+        return False
+    return file_version(location) not in (version, "missing")
 
 
 def describing_identity(

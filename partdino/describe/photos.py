@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from partdino.describe.identity import image_key
-from partdino.files import file_version
+from partdino.files import file_version, recover_folder
 from partdino.images.find import ImageFile, search_images
 
 
@@ -48,5 +48,7 @@ def find_photos(
 
     See `partdino.images.find.search_images`.
     """
+    if masks is not None:
+        recover_folder(masks)
     files, unread = search_images(inputs, exclude=exclude)
     return [Photo.of(file, masks) for file in files], unread

@@ -120,6 +120,11 @@ def _score_labels(
         run = replace(run, dataset=identity, splits=splits)
     anything = Variant("labels", None, None)
     scores = _score(run, lambda sample: [(anything, folder(sample))])
+    if folder.open:
+        run.log.reporter.warn(
+            f"{len(folder.open)} label maps are about square, and their photos are turned by EXIF "
+            f"(the first: {min(folder.open)}): they are taken to lie as the annotations do"
+        )
     return run, {Variant("labels", folder.num_parts, None): scores.get(anything, {})}, configuration
 
 

@@ -84,8 +84,15 @@ class PartClusters:
         -------
         float64 (N, C), the cosine between each feature and the nearest centroid of each part.
         """
+        return self.of_parts(self.cosines(features, image_mean))
+
+    def cosines(self, features: np.ndarray, image_mean: np.ndarray) -> np.ndarray:
+        """Return float64 (N, M), as `similarities`, but between each feature and each centroid."""
         points = self.projection.points(*map(self.projection.reduce, (features, image_mean)))
-        cosines = points @ self.centroids.T.astype(np.float64)
+        return points @ self.centroids.T.astype(np.float64)
+
+    def of_parts(self, cosines: np.ndarray) -> np.ndarray:
+        """Return float64 (N, C), the largest of the (N, M) `cosines` in each part."""
         _, first = np.unique(self.parts, return_index=True)
         return np.maximum.reduceat(cosines, first, axis=1)
 

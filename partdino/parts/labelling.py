@@ -10,6 +10,7 @@ from partdino.describe.description import ImageDescription
 from partdino.describe.regions import RegionBlend
 from partdino.parts.label_map import resize_label_map
 from partdino.parts.model import PartModel
+from partdino.parts.pieces import Pieces
 from partdino.parts.projection import object_mean
 from partdino.parts.result import PartSegmentation
 from partdino.parts.smoothing import smooth_cells
@@ -24,7 +25,8 @@ class PixelLabels:
     foreground
         bool (h, w).
     best
-        uint8 (h, w): the part that fits best, 1..K, also where it is background.
+        uint8 (h, w): the part that fits best, 1..K, also where it is background; 0 where what
+        fits best is no part, by the model's `naming`.
     score
         float32 (h, w) in [-1, 1], of the best part.
     confidence
@@ -36,6 +38,7 @@ class PixelLabels:
     best: np.ndarray
     score: np.ndarray
     confidence: np.ndarray
+    cosines: np.ndarray
 
     @property
     def part(self) -> np.ndarray:
@@ -51,21 +54,27 @@ def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels
     ours = inside if inside.any() else np.ones_like(inside)
     features = smooth_cells(description, inside, method)
     mean = object_mean(features[ours], description.areas[ours])
-    scores = model.parts.similarities(features, mean).astype(np.float32)
+    cosines = model.parts.cosines(features, mean)
+    scores = model.parts.of_parts(cosines).astype(np.float32)
     cells = description.cells
     blend = RegionBlend(description.regions[cells], np.sqrt(cells.size) / method.lattice)
     best = np.zeros(cells.shape, np.uint8)
     top = np.full(cells.shape, -np.inf, np.float32)
     total = np.zeros(cells.shape, np.float32)
-    for part, column in enumerate(scores.T):  # one at a time: together they are large for many
+    for label, column in zip(
+        model.labels, scores.T, strict=True
+    ):  # one at a time: together they are large for many
         score = blend(column[cells])
-        best[score > top] = part + 1
+        best[score > top] = label
         top = np.maximum(top, score)
         total += np.exp(score / method.temperature)
-    return PixelLabels(inside[cells], best, top, np.exp(top / method.temperature) / total)
+    confidence = np.exp(top / method.temperature) / total
+    return PixelLabels(inside[cells], best, top, confidence, cosines)
 
 
-def label_image(name: str, description: ImageDescription, model: PartModel) -> PartSegmentation:
+def label_image(
+    name: str, description: ImageDescription, model: PartModel, with_pieces: bool = False
+) -> PartSegmentation:
     """Label one image.
 
     Parameters
@@ -74,6 +83,8 @@ def label_image(name: str, description: ImageDescription, model: PartModel) -> P
         The image's name in the run.
     description, model
         Made with the same options and backbone.
+    with_pieces
+        Whether the result has its `pieces`.
 
     Returns
     -------
@@ -88,7 +99,8 @@ def label_image(name: str, description: ImageDescription, model: PartModel) -> P
         num_parts=num_parts,
         confidence=_mean_by_part(labels.confidence, part, num_parts),
         typicality=_mean_by_part(labels.score.clip(0), part, num_parts),
-        foreground_found=bool(labels.foreground.any()),
+        foreground_found=bool(part.any()),
+        pieces=Pieces.of(description, model, labels.cosines, part) if with_pieces else None,
     )
 
 

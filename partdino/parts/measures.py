@@ -196,7 +196,7 @@ def _colours(label_map: np.ndarray, photo: np.ndarray) -> dict[int, tuple[float,
     present = np.flatnonzero(count)
     mean = sums[present] / count[present, None]
     spread = np.sqrt(np.maximum(squares[present] / count[present, None] - mean**2, 0))
-    both = np.stack([mean, spread], axis=2).reshape(len(present), -1)
+    both = np.stack([mean, spread], axis=2).reshape(-1, 2 * _CHANNELS)
     return {int(part): tuple(row.tolist()) for part, row in zip(present, both, strict=True)}
 
 

@@ -13,6 +13,7 @@ from partdino.errors import ModelError
 from partdino.options import RUNNING_OPTIONS, FittedOptions, Options, validate
 from partdino.parts.codebook import PartClusters
 from partdino.parts.foreground import ForegroundModel, foreground_cells
+from partdino.parts.naming import Naming
 
 if TYPE_CHECKING:
     from partdino.describe.features import Backbone
@@ -37,6 +38,8 @@ class PartModel:
         What the number of parts was chosen by; None where it was given. The file leaves it out.
     steadiness
         See `Codebooks.steadiness`. The file leaves it out, so that it is None of a loaded model.
+    naming
+        What a person calls the parts; None as it was fitted.
     """
 
     options: FittedOptions
@@ -45,6 +48,15 @@ class PartModel:
     foreground: ForegroundModel | None
     curve: PartCurve | None = None
     steadiness: float | None = None
+    naming: Naming | None = None
+
+    @property
+    def labels(self) -> np.ndarray:
+        """uint8 (C,): what label maps have for each part of `parts`, 0 where it is background."""
+        labels = np.arange(1, len(self.parts) + 1, dtype=np.uint8)
+        if self.naming is not None and self.naming.background:
+            labels[-1] = 0
+        return labels
 
     def foreground_cells(self, description: ImageDescription) -> np.ndarray:
         """Return bool (C,), the cells of a described image that are object."""
@@ -95,7 +107,7 @@ class PartModel:
         counts: dict[str, int | str | float] = {
             "asked": self.options.parts if self.curve is None else self.curve.span,
             "chosen": self.options.parts,
-            "found": len(self.parts),
+            "found": int((self.labels > 0).sum()),
         }
         if self.steadiness is not None:
             counts["steadiness"] = round(self.steadiness, 3)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from partdino.errors import ConfigError, ModelError
-from partdino.files import write_bytes
+from partdino.files import recover_folder, write_bytes
 from partdino.method import METHOD_OF_0_1
 from partdino.options import (
     NUMBERS,
@@ -25,23 +25,12 @@ from partdino.options import (
 from partdino.parts.codebook import PartClusters
 from partdino.parts.foreground import ForegroundModel
 from partdino.parts.model import PartModel
+from partdino.parts.naming import Naming
 from partdino.version import __version__
 
 _FORMAT = 2
+_NAMED = 3  # of a model with names, that older versions would label background with
 _TENSORS = ("mean", "components", "centroids", "parts")
-
-
-def is_model(path: Path) -> bool:
-    """Return whether a file is a model, damaged or not, by its name or by what it holds."""
-    from safetensors import SafetensorError, safe_open
-
-    if path.suffix == ".safetensors":
-        return True
-    try:
-        with safe_open(path, framework="numpy") as file:
-            return "partdino" in (file.metadata() or {})
-    except (OSError, SafetensorError):
-        return False
 
 
 def save_model(model: PartModel, path: Path) -> None:
@@ -53,7 +42,7 @@ def save_model(model: PartModel, path: Path) -> None:
         tensors["foreground.weights"] = model.foreground.weights
         tensors["foreground.bias"] = np.array([model.foreground.bias])
     document = {
-        "format": _FORMAT,
+        "format": _FORMAT if model.naming is None else _NAMED,
         "version": __version__,
         "weights_sha256": model.weights_sha256,
         "numbers": model.options.numbers.values,
@@ -63,6 +52,8 @@ def save_model(model: PartModel, path: Path) -> None:
             if name not in RUNNING_OPTIONS
         },
     }
+    if model.naming is not None:
+        document["naming"] = model.naming.document()
     # safetensors writes the memory of an array as it lies there, whatever its strides.
     tensors = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
     content = save(tensors, {"partdino": json.dumps(document, sort_keys=True)})
@@ -92,11 +83,11 @@ def load_model(path: Path) -> PartModel:
         raise ModelError(f"{path} does not exist; check --model") from error
     except (OSError, SafetensorError, ValueError, TypeError, RecursionError) as error:
         raise ModelError(f"{path} is not a readable safetensors file ({error})") from error
-    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+    if not isinstance(document, dict) or document.get("format") not in (_FORMAT, _NAMED):
         raise ModelError(f"{path} is not a model of this version of Part-DINO; fit it anew")
     try:
         return _assemble(document, tensors)
-    except (KeyError, ValueError, ConfigError) as error:
+    except (KeyError, TypeError, ValueError, ConfigError) as error:
         lacks = "it lacks " if isinstance(error, KeyError) else ""
         raise ModelError(f"{path} is damaged: {lacks}{error}; fit the model anew") from error
 
@@ -124,6 +115,7 @@ class ModelFile:
     @classmethod
     def read(cls, path: Path) -> ModelFile:
         """Read a model file; raises `ModelError` as `load_model`, or where it is being replaced."""
+        recover_folder(path)
         content = _content(path)
         model = load_model(path)  # says what is wrong with a file that cannot be read
         if _content(path) != content:
@@ -157,12 +149,18 @@ def _assemble(document: dict[str, Any], tensors: dict[str, np.ndarray]) -> PartM
     running = {"device": "cpu", "masks": None, "weights": None}
     fitted = FittedOptions(**{**vars(checked), **running})
     mean, components, centroids, parts = (tensors[name] for name in _TENSORS)
-    _check_parts(mean, components, centroids, parts, checked.parts)
+    naming = Naming.of(document["naming"]) if document["format"] == _NAMED else None
+    if naming is not None and len(naming.names) != checked.parts:
+        raise ValueError(f"{len(naming.names)} names for {checked.parts} parts")
+    groups = checked.parts + (naming is not None and naming.background)
+    _check_parts(mean, components, centroids, parts, groups)
+    if naming is not None and parts.max() + 1 != groups:
+        raise ValueError("there are names without a part")
     foreground = None
     if "foreground.weights" in tensors:
         foreground = _foreground(tensors["foreground.weights"], tensors["foreground.bias"], mean)
     clusters = PartClusters(mean, components, centroids, parts, checked.numbers.centring)
-    return PartModel(fitted, weights_sha256, clusters, foreground)
+    return PartModel(fitted, weights_sha256, clusters, foreground, naming=naming)
 
 
 def _check_parts(

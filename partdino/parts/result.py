@@ -7,6 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from partdino.parts.pieces import Pieces
+
 # Pixels counted at a time: bounds the memory of `part_geometry` on 100-megapixel label maps.
 _BLOCK_PIXELS = 4_000_000
 
@@ -31,6 +33,8 @@ class PartSegmentation:
         centroid; 0 where the part is absent.
     foreground_found
         False where no foreground was found: the label map is then all background.
+    pieces
+        What the label map is made of, where that was asked for.
     """
 
     name: str
@@ -39,6 +43,7 @@ class PartSegmentation:
     confidence: np.ndarray
     typicality: np.ndarray
     foreground_found: bool
+    pieces: Pieces | None = None
 
     @property
     def size(self) -> tuple[int, int]:

@@ -16,31 +16,42 @@ from pathlib import Path
 from typing import Any
 
 from partdino.errors import InputError, OutputError
-from partdino.files import is_safe_name, link, remove, write_json
-from partdino.output_marks import LABELS_FOLDER, RUN_FILE, WORK_FOLDER
+from partdino.files import (
+    file_version,
+    is_safe_name,
+    link,
+    recover_folder,
+    remove,
+    write_json,
+)
+from partdino.output_marks import (
+    CURVE,
+    DROPPED_FOLDER,
+    LABELS_FOLDER,
+    MEASUREMENTS,
+    REVIEW_FILE,
+    REVIEW_FOLDER,
+    RUN_FILE,
+    WORK_FOLDER,
+)
 from partdino.runs.replacing import WHOLE, move_in
 from partdino.runs.result_log import RESULTS_FILE, read_results
 from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents
-from partdino.runs.review.state import REVIEW_FILE
 from partdino.runs.writers import CURRENT_FILE
 
 MODEL_FILE = "parts.safetensors"
 CONFIG_FILE = "config.yaml"
 CURVE_NAME = "parts_curve"  # and .csv, .png, .svg
 # Of each image, and the suffix of its file; see `partdino.runs.image_names`.
-PER_IMAGE = {LABELS_FOLDER: ".png", "overlays": ".jpg"}
-# Of `partdino measure`: gone with the results that they are of.
-MEASURE_FILES = (
-    *("measurements.csv", "photos.csv", "measurements.xlsx"),
-    *("measurements.png", "measurements.svg"),
+PER_IMAGE = {LABELS_FOLDER: ".png", "overlays": ".jpg", REVIEW_FOLDER: ".npz"}
+_EVERY_RUN = (
+    *(MODEL_FILE, CONFIG_FILE, "coco.json", "parts.csv", "failures.csv", "contact_sheet.jpg"),
 )
-PER_RUN = (
-    *(MODEL_FILE, CONFIG_FILE, "coco.json", "parts.csv", "failures.csv"),
-    *("contact_sheet.jpg", "parts_curve.csv", "parts_curve.png", "parts_curve.svg"),
-    *MEASURE_FILES,
-)
-OUR_FILES = (RUN_FILE, RESULTS_FILE, *PER_RUN)
-_DROPPED = ".partdino-dropped"  # one of LEFTOVERS
+# Of some runs, and of `partdino measure`: gone with the results that they are of, if they are ours.
+_SOME_RUNS = {
+    **{f"{CURVE_NAME}{suffix}": mark for suffix, mark in CURVE.items()},
+    **MEASUREMENTS,
+}
 _FINGERPRINT = "fingerprint.json"
 _NEW = "new"  # in the work folder: results that are to replace others
 _RENEWING = "renewing"  # a mark in the work folder: some results of a finished run are made anew
@@ -138,8 +149,8 @@ class OutputFolder:
                 (self._work / _NEW).mkdir(parents=True)
         # Before anything else goes: whenever this is killed, the rest shows as an unfinished run.
         write_json(self._work / _FINGERPRINT, fingerprint)
-        for name in PER_RUN:
-            remove(self.place / name)
+        for file in _per_run(self.place):
+            remove(file)
         _remove_unlisted(self.place)
         for leftover in list(self.path.rglob(LEFTOVERS)):
             remove(leftover)
@@ -211,7 +222,7 @@ class OutputFolder:
 
     def _drop(self) -> None:
         # In one step: half a work folder would pass for an unfinished run.
-        dropped = self.path / _DROPPED
+        dropped = self.path / DROPPED_FOLDER
         os.rename(self._work, dropped)
         shutil.rmtree(dropped, ignore_errors=True)
 
@@ -267,7 +278,7 @@ def link_image(stem: str, source: Path, target: Path) -> None:
 
 def foreign_files(folder: Path) -> Iterator[Path]:
     """Yield what is in an output folder and is none of a run's results."""
-    ours = {folder / name for name in OUR_FILES} | set(_listed(folder))
+    ours = {folder / RUN_FILE, folder / RESULTS_FILE, *_per_run(folder), *_listed(folder)}
     for path in folder.rglob("*"):
         if path not in ours and not path.is_dir() and not path.name.startswith(".partdino"):
             yield path
@@ -281,6 +292,29 @@ def read_run(folder: Path) -> dict[str, Any]:
 def is_unfinished(folder: Path) -> bool:
     """Return whether a run was begun in a folder and did not come to its end."""
     return (folder / WORK_FOLDER).exists()
+
+
+class RunVersion:
+    """Which run an output folder holds, before anything of it is read.
+
+    Parameters
+    ----------
+    folder
+        The output folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        recover_folder(folder)
+        self._folder, self._version = folder, self._now(folder)
+
+    def check(self) -> None:
+        """Raise `InputError` where another run is there now: what was read is of both."""
+        if self._now(self._folder) != self._version:
+            raise InputError(f"{self._folder} was replaced while it was read; run this again")
+
+    @staticmethod
+    def _now(folder: Path) -> str:
+        return file_version(folder / RUN_FILE)  # it goes first and comes last
 
 
 def clear_images(folder: Path) -> None:
@@ -298,9 +332,15 @@ def clear_images(folder: Path) -> None:
 
 def _remove_results(folder: Path) -> None:
     """Remove the results of a run, and no other file; `run.json` first, the list of files last."""
-    for name in (RUN_FILE, *PER_RUN):
-        remove(folder / name)
+    for file in (folder / RUN_FILE, *_per_run(folder)):
+        remove(file)
     clear_images(folder)
+
+
+def _per_run(folder: Path) -> Iterator[Path]:
+    """Yield the files that cover a whole run, there or not, but none of somebody else."""
+    yield from (folder / name for name in _EVERY_RUN)
+    yield from (folder / name for name, mark in _SOME_RUNS.items() if mark.may_go(folder / name))
 
 
 def _remove_unlisted(folder: Path) -> None:

@@ -40,6 +40,8 @@ class LabelRun:
         The model file that was given, if any.
     log
         Where failures are booked.
+    for_review
+        Whether to keep what a review mends and divides photos by.
     drop_removed
         Whether an update takes out the images that are not there any more.
     begun_as
@@ -62,11 +64,13 @@ class LabelRun:
         shard: Shard,
         given: ModelFile | None,
         log: RunLog,
+        for_review: bool = True,
         drop_removed: bool = False,
         begun_as: dict[str, Any] | None = None,
     ) -> None:
         self._folder, self._same, self._shard = folder, same, shard
         self._given, self._log, self._drop_removed = given, log, drop_removed
+        self._for_review = for_review
         self._begun_as = begun_as or same
         self._images: Sequence[Any] = ()
         self.more: dict[str, Any] = {}
@@ -119,9 +123,11 @@ class LabelRun:
         """
         if self.done is None:
             content = None if self._given is None else self._given.content
-            label(store, self._shard, model, content, self._folder.place, pool, self._log)
+            place, keep = self._folder.place, self._for_review
+            label(store, self._shard, model, content, place, pool, self._log, keep)
         else:
-            renew(self._folder, store, self._images, self._shard, model, pool, self._log)
+            images, shard = self._images, self._shard
+            renew(self._folder, store, images, shard, model, pool, self._log, self._for_review)
 
     def finish(self, header: Header, model: PartModel) -> dict[str, Any]:
         """Write the tables and `run.json`, and return what that holds."""

@@ -30,6 +30,7 @@ def label_stores(
     existing: Existing = Existing.REFUSE,
     workers: int | Literal["auto"] = "auto",
     engine: Literal["local", "ray"] = "local",
+    for_review: bool = True,
 ) -> dict[str, Any]:
     """Label the images of a store and write every output format.
 
@@ -49,6 +50,8 @@ def label_stores(
         What to do if `out` holds results.
     workers, engine
         Processes beside this one, and where they run; see `stage_workers`.
+    for_review
+        As of `partdino.runs.segment.segment`.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def label_stores(
     header = store.header
     same = fingerprint(header.identity, model.options, given.sha256, str(shard))
     with lock_folder(out):
-        run = LabelRun(OutputFolder(out, existing), same, shard, given, log)
+        run = LabelRun(OutputFolder(out, existing), same, shard, given, log, for_review)
         images = run.begin(shard.share(store.images))
         if run.done and not images:
             return run.done

@@ -51,6 +51,7 @@ def refit(
     given: Mapping[str, Any],
     reporter: Reporter,
     drop_removed: bool = False,
+    for_review: bool = True,
 ) -> dict[str, Any]:
     """Fit a finished run anew over the photos of today and label them all.
 
@@ -66,6 +67,8 @@ def refit(
         Where to say what happens.
     drop_removed
         Whether results of photos that are not there any more may go.
+    for_review
+        As of `segment`.
 
     Returns
     -------
@@ -90,7 +93,9 @@ def refit(
         _check_removed(out, Changes.between(recorded, photos), drop_removed)
         setting = settled(asked, None, log)
         same = fingerprint(setting.identity(photos), asked, None, str(WHOLE))
-        run = LabelRun(folder, same, WHOLE, None, log, begun_as={**same, "refit": old.sha256})
+        run = LabelRun(
+            folder, same, WHOLE, None, log, for_review, begun_as={**same, "refit": old.sha256}
+        )
 
         def model(store: FeatureStore, pool: Pool | None) -> PartModel:
             check_any(store, None)

@@ -81,7 +81,10 @@ class RunLog:
         """Say in one line each which images have no foreground, and which no photo any more."""
         for names, problem in (
             (self.without_foreground, "no foreground in {} images (run.json): {}"),
-            (self.without_photo, "{} photos cannot be read any more, so they have no overlay: {}"),
+            (
+                self.without_photo,
+                "{} photos cannot be read any more, so they have no overlay: {} (gone or replaced)",
+            ),
         ):
             if names:
                 more = ", ..." if len(names) > 3 else ""

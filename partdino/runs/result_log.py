@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from partdino.describe.identity import is_replaced
 from partdino.errors import OutputError
 from partdino.files import file_sha256, is_safe_name
 from partdino.images.decode import TooLargeError, open_image
@@ -117,6 +118,10 @@ class Recorded:
         """What `RunLog.note_odd` takes."""
         return self.name, bool(self.foreground_found), self.photo_found
 
+    def is_replaced(self) -> bool:
+        """Tell whether the photo is another one now than the one that was labelled."""
+        return is_replaced(self.name, self.key, self.photo)
+
     def check(self) -> None:
         """Raise `ValueError` where a field is of the wrong kind, or a name leads elsewhere."""
         if not is_safe_name(self.name):
@@ -133,6 +138,8 @@ class Recorded:
                 isinstance(n, float | int) and 0 <= n <= 1 for n in numbers
             ):
                 raise ValueError("confidence")
+        if self.failure is None and len(self.confidence or ()) != len(self.typicality or ()):
+            raise ValueError("typicality")
 
     def recall(self, out: Path) -> PartSegmentation:
         """Return the result, with the label map as it was written to an output folder.
@@ -140,7 +147,7 @@ class Recorded:
         Raises
         ------
         OutputError
-            The label map is missing or damaged.
+            The label map is missing or damaged, or none of these parts.
         """
         try:
             with open_image(out / "labels" / f"{self.stem}.png") as labels:
@@ -148,6 +155,9 @@ class Recorded:
         except (OSError, SyntaxError, TooLargeError) as error:  # Pillow raises the first two
             raise OutputError(f"{self.stem}.png cannot be read ({error})") from error
         confidence, typicality = self.confidence or [], self.typicality or []
+        plain = label_map.dtype == np.uint8 and label_map.ndim == 2
+        if not plain or label_map.max(initial=0) > len(confidence):
+            raise OutputError(f"the label map of {self.name} is of something else")
         return PartSegmentation(
             name=self.name,
             label_map=label_map,
@@ -156,6 +166,20 @@ class Recorded:
             typicality=np.array(typicality, np.float32),
             foreground_found=bool(self.foreground_found),
         )
+
+
+def replaced_sentence(names: Sequence[str], consequence: str) -> str:
+    """Return what is said of photos that were replaced after they were labelled.
+
+    >>> replaced_sentence(["a.jpg", "b.jpg"], "they have no colours")
+    '2 photos were replaced since they were labelled (a.jpg, ...), so they have no colours; label \
+them anew with partdino segment --resume'
+    """
+    more = ", ..." if len(names) > 1 else ""
+    return (
+        f"{len(names)} photos were replaced since they were labelled ({names[0]}{more}), so "
+        f"{consequence}; label them anew with partdino segment --resume"
+    )
 
 
 class ResultLog:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from enum import Enum
 from fnmatch import fnmatch
@@ -9,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from partdino.errors import ConfigError, OutputError
-from partdino.files import check_writable
+from partdino.files import check_writable, recover_folder, refuse_url
 from partdino.options import FITTING_OPTIONS, FittedOptions, Options
+from partdino.output_marks import STORE_FILE, Mark, is_output
 from partdino.version import __version__
 
 # Where two hashes would tell nobody anything.
@@ -108,8 +110,45 @@ def check_same(
             raise OutputError(f"{folder} was begun with {what}; {cure}")
 
 
-def check_free(folder: Path, result: str, overwrite: bool) -> None:
-    """Check a folder that is to hold a result, before hours of work; raises `OutputError`."""
+def check_free(folder: Path, results: Mapping[str, Mark], overwrite: bool) -> None:
+    """Check a folder that is to hold results, before hours of work.
+
+    Parameters
+    ----------
+    folder
+        Which may be missing.
+    results
+        The files to write.
+    overwrite
+        Whether older ones are replaced.
+
+    Raises
+    ------
+    OutputError
+        As of `check_replaceable`, or the folder cannot be written, or holds results of other kinds.
+    """
     check_writable(folder)
-    if (folder / result).exists() and not overwrite:
-        raise OutputError(f"{folder} holds {result}; pass --overwrite, or choose another --out")
+    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    if is_output(names) or STORE_FILE in names:
+        raise OutputError(f"{folder} holds a run or a store, which stays; choose another --out")
+    for name, mark in results.items():
+        check_replaceable(folder / name, mark, overwrite)
+
+
+def check_replaceable(file: Path, mark: Mark, overwrite: bool) -> None:
+    """Raise `OutputError` where a file that is to be written would take the place of another one.
+
+    Only older ones of the same kind are ever replaced, and only if that is asked for.
+    """
+    refuse_url(file)
+    recover_folder(file.parent)
+    if os.path.isdir(file):
+        raise OutputError(f"{file} is a folder; name a file, such as one in it")
+    if not os.path.lexists(file):
+        return
+    if not overwrite:
+        raise OutputError(f"{file} exists; pass --overwrite to replace it, or another --out")
+    if not mark.may_go(file):
+        raise OutputError(
+            f"{file} is no {mark.kind}, so it is not replaced; move it, or choose another --out"
+        )

@@ -61,11 +61,20 @@ def run_document(
         "options": run_options(header.options, model),
         "numbers": model.options.numbers.values,
         "shard": str(shard),
-        "parts": model.counts(),
+        "parts": {**model.counts(), **_named(model)},
         **run_counts(images, log),
         "seconds": {stage: round(value, 3) for stage, value in log.seconds.items()},
         "seconds_total": round(time.perf_counter() - log.start, 3),
     }
+
+
+def _named(model: PartModel) -> dict[str, Any]:
+    """Return what parts are called, where a person has named them."""
+    if model.naming is None:
+        return {}
+    named = zip(model.naming.names, model.naming.colours, strict=True)
+    each = {str(part): {"name": n, "colour": c} for part, (n, c) in enumerate(named, start=1)}
+    return {"named": each}
 
 
 def run_counts(images: Sequence[str], log: RunLog) -> dict[str, Any]:

@@ -45,6 +45,7 @@ def segment(
     reporter: Reporter,
     model_file: Path | None = None,
     existing: Existing = Existing.REFUSE,
+    for_review: bool = True,
 ) -> dict[str, Any]:
     """Segment the parts in all images and write every output format.
 
@@ -62,6 +63,8 @@ def segment(
         Label with this fitted model instead of fitting one.
     existing
         What to do if `out` holds results.
+    for_review
+        Whether to keep what a review mends and divides photos by, some 14 kB a photo.
 
     Returns
     -------
@@ -82,7 +85,7 @@ def segment(
         setting = settled(asked, source, log)
         sha256 = None if source is None else source.sha256
         same = fingerprint(setting.identity(photos), asked, sha256, str(WHOLE))
-        run = LabelRun(folder, same, WHOLE, source, log)
+        run = LabelRun(folder, same, WHOLE, source, log, for_review)
 
         def model(store: FeatureStore, pool: Pool | None) -> PartModel:
             if run.done:

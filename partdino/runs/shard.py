@@ -22,7 +22,7 @@ class Shard:
     @classmethod
     def parse(cls, text: str) -> Shard:
         """Read ``i/n``; raises `ConfigError`."""
-        match = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+        match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
         number, count = map(int, match.groups()) if match else (0, 0)
         if not 1 <= number <= count:
             raise ConfigError(f"--shard {text}: pass i/n with i from 1 to n, such as 1/4")

@@ -34,6 +34,7 @@ def update(
     reporter: Reporter,
     model_file: Path | None = None,
     drop_removed: bool = False,
+    for_review: bool = True,
 ) -> dict[str, Any]:
     """Label what is new or has changed in a finished run, with its model and its options.
 
@@ -51,6 +52,8 @@ def update(
         Which model the run is believed to have, if that is to be checked.
     drop_removed
         Whether photos that are not there any more are taken out; else their results stay.
+    for_review
+        As of `segment`.
 
     Returns
     -------
@@ -85,7 +88,7 @@ def update(
             f"update it with the same, or label all photos anew: --overwrite --model "
             f"{out / MODEL_FILE}",
         )
-        run = LabelRun(folder, now, WHOLE, None, log, drop_removed)
+        run = LabelRun(folder, now, WHOLE, None, log, for_review, drop_removed)
         return complete(run, folder, photos, setting, lambda store, pool: source.model, log)
 
 

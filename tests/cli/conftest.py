@@ -18,7 +18,7 @@ def given(partdino: Callable, tmp_path: Path, monkeypatch) -> Callable[..., dict
     """Return the option values with which ``partdino segment`` calls the library."""
     calls: list[dict[str, Any]] = []
 
-    def segment(inputs, out, given, reporter, model, existing):
+    def segment(inputs, out, given, *others):
         calls.append(given)
         return {"counts": COUNTS, "seconds_total": 0.0}
 

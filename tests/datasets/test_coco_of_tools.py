@@ -14,7 +14,8 @@ from PIL import Image
 from pycocotools import mask as coco_mask
 
 from partdino.errors import DatasetError, InputError
-from partdino.evaluation.datasets import CocoParts, PartImageNetSeg
+from partdino.evaluation.datasets import CocoParts, MaskSample, PartImageNetSeg
+from partdino.evaluation.datasets.frame import annotated_upright, is_turned
 from partdino.evaluation.methods.sources import as_source
 from partdino.evaluation.scoring.label_maps import LabelFolder
 
@@ -140,6 +141,41 @@ def test_a_label_map_on_its_side_without_a_reason_is_refused(tmp_path):
     Image.fromarray(np.zeros((WIDTH, HEIGHT), np.uint8)).save(tmp_path / "labels" / "a.png")
     with pytest.raises(InputError, match="on its side"):
         LabelFolder(tmp_path / "labels", [sample])(sample)
+
+
+@pytest.mark.parametrize("size", [(1000, 1010), (101, 100), (64, 65)])
+@pytest.mark.parametrize("scale", [1, 0.5])
+def test_the_frame_of_a_photo_that_is_nearly_square(tmp_path, size, scale):
+    shown = tuple(round(side * scale) for side in size)
+    expected = None if scale < 1 and max(size) < 1000 else False
+    assert is_turned(shown, size) is expected
+    assert is_turned(shown[::-1], size) is (None if expected is None else True)
+    path = tmp_path / "a.png"
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.fromarray(np.zeros(size, np.uint8)).save(path, exif=exif)
+    unsure = (True, True)
+    assert annotated_upright(path, shown) == (unsure if expected is None else (False, False))
+    assert annotated_upright(path, shown[::-1]) == (unsure if expected is None else (True, False))
+    assert annotated_upright(path, (50, 50)) == unsure
+
+
+def test_a_nearly_square_label_map_is_turned_or_counted(tmp_path):
+    path = tmp_path / "a.png"
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.fromarray(np.zeros((100, 102), np.uint8)).save(path, exif=exif)
+    sample = MaskSample("a.png", path, (102, 100), lambda: None, upright=True)
+    (tmp_path / "labels").mkdir()
+    stored = np.zeros((100, 102), np.uint8)
+    stored[:10] = 3
+    Image.fromarray(stored).save(tmp_path / "labels" / "a.png")
+    folder = LabelFolder(tmp_path / "labels", [sample])
+    np.testing.assert_array_equal(folder(sample)[0], np.rot90(stored, -1))
+    assert not folder.open
+    Image.fromarray(stored[:30, :30]).save(tmp_path / "labels" / "a.png")
+    np.testing.assert_array_equal(folder(sample)[0], stored[:30, :30])
+    assert folder.open == {"a.png"}
 
 
 NUMBERS = st.one_of(st.integers(-5, 50), st.floats(), st.just(10**400))

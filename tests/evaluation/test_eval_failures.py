@@ -87,6 +87,32 @@ def test_results_are_never_replaced_silently(run_eval, coco_root, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--out", "--cache"])
+@pytest.mark.parametrize("folder", ["", "images", "images/new"])
+def test_a_data_set_is_only_read(partdino, coco_root, tmp_path, option, folder):
+    before = sorted(coco_root.rglob("*"))
+    (tmp_path / "link").symlink_to(coco_root)
+    for place in (coco_root / folder, tmp_path / "link" / folder):
+        message = error_of(partdino("eval", "coco-parts", coco_root, option, place))
+        assert f"{place} is inside {coco_root}" in message and option in message
+    labels = ("--labels", coco_root / "annotations", option, coco_root / "annotations")
+    assert "is inside" in error_of(partdino("eval", "coco-parts", tmp_path, *labels))
+    study = ("study", "boundary", coco_root, "--benchmark", "coco-parts", "-o", tmp_path / "out")
+    assert "is inside" in error_of(partdino(*study, option, coco_root / folder))
+    assert sorted(coco_root.rglob("*")) == before and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["results.json", "results.csv", "results.md"])
+def test_results_of_somebody_else_are_never_replaced(run_eval, coco_root, tmp_path, name):
+    (tmp_path / name).write_text('# Mine\n\nimage,"benchmark": 1')
+    before = (tmp_path / name).read_bytes()
+    for more in ((), ("--overwrite",)):
+        message = error_of(run_eval("coco-parts", coco_root, "--out", tmp_path, *more))
+        assert str(tmp_path / name) in message
+        assert [(tmp_path / name).read_bytes()] == [f.read_bytes() for f in tmp_path.iterdir()]
+    assert (tmp_path / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("option", ["--out", "--cache"])
 def test_an_unwritable_folder_is_found_first(run_eval, coco_root, tmp_path, option):
     (tmp_path / "file").write_text("")
     message = error_of(run_eval("coco-parts", coco_root, option, tmp_path / "file" / "folder"))

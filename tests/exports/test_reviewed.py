@@ -132,6 +132,18 @@ def test_confidence_of_merged_parts_is_that_of_their_pixels(tmp_path):
     finished = FinishedRun(run)
     [line] = finished
     values = finished.values(finished.parts())
-    image = ExportImage(line.name, line.photo, line, run, values)
+    image = ExportImage(line.name, line.photo, line, finished.division, values)
     assert image.label_map.tolist() == [[1, 1, 1, 1]]
     assert image.result.confidence.tolist() == pytest.approx([0.7, 0, 0, 0])
+
+
+@pytest.mark.parametrize("typicality", [[0.5] * 3, [], None])
+def test_a_line_whose_lists_do_not_fit_is_damaged(partdino, tmp_path, typicality):
+    run = write_run(tmp_path / "run", {"a.png": make_labels(0)}, tmp_path / "photos")
+    head, line, *rest = (run / "results.jsonl").read_text().splitlines(keepends=True)
+    line = json.dumps({**json.loads(line), "typicality": typicality}) + "\n"
+    (run / "results.jsonl").write_text("".join([head, line, *rest]))
+    write_review(run, REVIEW)
+    result = partdino("export", run, "-f", "coco", "-o", tmp_path / "out")
+    assert result.code == 2 and "line 2 is damaged" in result.stderr
+    assert not (tmp_path / "out").exists()

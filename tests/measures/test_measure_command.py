@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from segment_runs import SMALL, flags, label_map, table
+from segment_runs import SMALL, content, flags, label_map, table, unfinish
 
 from partdino.errors import InputError
 from partdino.parts.measures import MEASURES, PartMeasures
@@ -88,6 +88,51 @@ def test_nothing_is_overwritten_unasked(partdino, finished, tmp_path):
     assert nothing.code == 2 and "holds no finished run" in nothing.stderr
 
 
+@pytest.mark.parametrize("folder", ["labels", "overlays/new", ".partdino"])
+def test_no_tables_among_the_results(partdino, finished, tmp_path, folder):
+    before = content(finished / "out")
+    (tmp_path / "link").symlink_to(finished / "out")
+    for run in (finished / "out", tmp_path / "link"):
+        done = partdino("measure", run, "-o", run / folder, "--workers", 0)
+        assert done.code == 2 and f"{run / folder} is inside" in done.stderr
+    assert content(finished / "out") == before
+
+
+@pytest.mark.parametrize("name", ["measurements.csv", "photos.csv", "measurements.xlsx"])
+def test_a_table_of_somebody_else_stays(partdino, finished, tmp_path, name):
+    if name.endswith("xlsx"):
+        openpyxl = pytest.importorskip("openpyxl")
+    out, mine = tmp_path / "out", tmp_path / "out" / name
+    shutil.copytree(finished / "out", out)
+    if name.endswith("xlsx"):
+        openpyxl.Workbook().save(mine)
+    else:
+        mine.write_text("image,odd,mine\na.jpg,2,3\n")
+    before = content(out)
+    excel = ("--excel",) if name.endswith("xlsx") else ()
+    done = partdino("measure", out, "--workers", 0, "--overwrite", *excel)
+    assert done.code == 2 and f"{mine} is no" in done.stderr and content(out) == before
+    for flag in ("--overwrite", "--resume"):
+        done = partdino("segment", finished / "photos", "-o", out, "-q", flag, *flags(SMALL))
+        assert done.code == 0, done.stderr
+        assert mine.read_bytes() == before[name]
+        unfinish(out)
+    assert partdino("merge", out, finished / "out", "--overwrite").code == 2
+    assert mine.read_bytes() == before[name]
+
+
+def test_ours_go_with_the_run_that_they_are_of(partdino, finished, tmp_path):
+    pytest.importorskip("openpyxl")
+    out = tmp_path / "out"
+    shutil.copytree(finished / "out", out)
+    assert partdino("measure", out, "--workers", 0, "--excel").code == 0
+    assert partdino("measure", out, "--workers", 0, "--excel", "--overwrite").code == 0
+    assert partdino("measure", out, "--workers", 0, "--overwrite").code == 0
+    assert not (out / "measurements.xlsx").exists()  # it would be of other measurements
+    done = partdino("segment", finished / "photos", "-o", out, "-q", "--overwrite", *flags(SMALL))
+    assert done.code == 0 and not list(out.glob("measure*")) and not (out / "photos.csv").exists()
+
+
 def test_short_names_match_where_they_are_of_one_photo():
     rows = {"a": ("1",), "b.jpg": ("2",), "x/c.jpg": ("3",)}
     joined = join(
@@ -114,6 +159,25 @@ def test_workers_and_what_is_lost_change_no_other_row(partdino, finished, tmp_pa
     assert "failed" in rows["bad.jpg"]["odd"] and "photo not found" in rows[lost]["odd"]
     parts = [row for row in table(tmp_path / "0" / "measurements.csv") if row["image"] == lost]
     assert parts and all(row["red_mean"] == "" and int(row["area_px"]) > 0 for row in parts)
+
+
+@pytest.mark.parametrize("kind", ["more parts", "16 bits", "colour"])
+def test_a_label_map_of_something_else_is_named(partdino, finished, tmp_path, kind):
+    run = tmp_path / "run"
+    shutil.copytree(finished / "out", run)
+    path = sorted((run / "labels").rglob("*.png"))[3]
+    labels = np.asarray(Image.open(path)).copy()
+    labels[5:9, 5:9] = 200
+    made = {"more parts": labels, "16 bits": labels.astype(np.uint16), "colour": labels}
+    image = Image.fromarray(made[kind])
+    (image.convert("RGB") if kind == "colour" else image).save(path)
+    done = partdino("measure", run, "-o", tmp_path / "m", "--workers", 0)
+    name = path.relative_to(run / "labels").with_suffix("").as_posix()
+    assert done.code == 1 and "unexpected" not in done.stderr
+    assert f"the label map of {name}.jpg is of something else" in done.stderr
+    assert sum("failed" in row["odd"] for row in table(tmp_path / "m" / "photos.csv")) == 1
+    merged = partdino("merge", tmp_path / "merged", run, "--workers", 0)
+    assert merged.code == 2 and "is of something else" in merged.stderr.splitlines()[-1]
 
 
 def test_the_figure_tells_parts_and_groups_apart(partdino, finished, tmp_path):
@@ -153,7 +217,7 @@ def test_the_figure_draws_what_the_tables_hold():
         for i in range(3)
     ]
     joined = Joined(("kind",), {"0.jpg": ("x",), "2.jpg": ("y",)}, "")
-    tables = Tables(2, None, joined)
+    tables = Tables({1: "part 1", 2: "part 2"}, None, joined, None)
     values = collect(photos, 3, tables, None)
     assert values["area_px"] == {(2, ""): [3, 4, 5]} and values["red_mean"] == {}
     assert values["mean_confidence"] == {(2, ""): [0.25] * 3}

@@ -25,7 +25,7 @@ def photo(name: str, *areas: int, **more: object) -> PhotoMeasures:
 
 
 def judged(photos: list[PhotoMeasures]) -> dict[str, str]:
-    odd = OddPhotos()
+    odd = OddPhotos({part: f"part {part}" for part in range(1, 4)})
     for each in photos:
         odd.add(each)
     odd.finish()

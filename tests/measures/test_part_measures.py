@@ -133,3 +133,9 @@ def test_without_a_photo_there_are_no_colours():
 def test_a_photo_of_another_size_is_refused():
     with pytest.raises(ValueError, match="label map"):
         measure_parts(np.ones((4, 5), np.uint8), np.zeros((5, 4, 3), np.uint8))
+
+
+def test_a_photo_without_an_object_has_no_parts():
+    nothing = np.zeros((5, 7), np.uint8)
+    assert measure_parts(nothing, None) == []
+    assert measure_parts(nothing, np.full((5, 7, 3), 90, np.uint8)) == []

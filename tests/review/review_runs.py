@@ -5,17 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from PIL import Image
 
+from partdino.files import file_sha256
+from partdino.options import FittedOptions, validate
+from partdino.parts.codebook import PartClusters
+from partdino.parts.model import PartModel
+from partdino.parts.model_file import save_model
+from partdino.parts.pieces import Pieces
 from partdino.parts.result import PartSegmentation
 from partdino.runs.result_log import Recorded, ResultLog
-from partdino.runs.writers import LabelWriter, PartsTableWriter
+from partdino.runs.writers import LabelWriter, PartsTableWriter, PiecesWriter
 
 K = 4
 NAMES = tuple(f"{kind}/{number:02}.jpg" for kind in ("finch", "wren") for number in range(6))
-SHA256 = "5a" * 32
 RUN = {
     "version": "0.2.0",
     "torch": "2.14.1",
@@ -45,6 +51,28 @@ def stripes(shift: int, without: int | None) -> np.ndarray:
     return labels
 
 
+def pieces(labels: np.ndarray) -> Pieces:
+    """Two clusters a part, above and below the middle; nine regions, in three rows."""
+    row, column = np.indices(labels.shape)
+    below = row >= labels.shape[0] // 2
+    clusters = np.where(labels > 0, 2 * labels.astype(int) - 1 + below, 0)
+    regions = row * 3 // labels.shape[0] * 3 + column * 3 // labels.shape[1]
+    return Pieces(regions.astype(np.uint16), clusters.astype(np.uint16))
+
+
+def write_model(path: Path) -> None:
+    """Write a model of two clusters a part: of part p the axes 2p - 2 and 2p - 1."""
+    axes, parts = np.eye(2 * K, dtype=np.float32), np.arange(2 * K) // 2
+    clusters = PartClusters(np.zeros(2 * K, np.float32), axes, axes, parts, 0.9)
+    options = FittedOptions(**{**vars(validate({"parts": K})), "backbone": "efficientnet-lite2"})
+    save_model(PartModel(options, "ab" * 32, clusters, None), path)
+
+
+with TemporaryDirectory() as _folder:
+    write_model(Path(_folder) / "a.safetensors")
+    SHA256 = file_sha256(Path(_folder) / "a.safetensors")  # of that model
+
+
 def write_run(
     folder: Path, names: Sequence[str] = NAMES, draw: Callable[[int], np.ndarray] | None = None
 ) -> Path:
@@ -54,12 +82,13 @@ def write_run(
     more typical the later they come.
     """
     out = folder / "out"
+    out.mkdir(parents=True)
+    write_model(out / "parts.safetensors")
     log = ResultLog(
         out, {"format": "partdino results", "schema": 1, "model_sha256": SHA256, "images": 1}
     )
-    out.mkdir(parents=True)
     log.begin()
-    labels_of, table = LabelWriter(out), PartsTableWriter(out)
+    writers = LabelWriter(out), PartsTableWriter(out), PiecesWriter(out)
     rng = np.random.default_rng(0)
     for index, name in enumerate(names):
         labels = stripes(index % 12, 4 if index == 2 else None) if draw is None else draw(index)
@@ -77,11 +106,12 @@ def write_run(
             confidence=(np.linspace(0.5, 0.9, len(names))[index] * there).astype(np.float32),
             typicality=(np.linspace(0.2, 0.8, len(names))[index] * there).astype(np.float32),
             foreground_found=bool(there.any()),
+            pieces=pieces(labels),
         )
-        labels_of.add(result)
-        table.add(result)
+        for writer in writers:
+            writer.add(result)
         image = type("Image", (), {"photo": path, "key": name})
         log.append(Recorded.of(result, image, photo_found=True))
-    table.close()
+    writers[1].close()
     (out / "run.json").write_text(json.dumps(RUN))
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -127,9 +128,43 @@ def test_a_file_that_is_there_is_kept(partdino: Callable, run_folder: Path, tmp_
     out.write_text("mine")
     finished = partdino("report", run_folder, "--out", out)
     assert finished.code == 2 and "--overwrite" in finished.stderr and out.read_text() == "mine"
+    out.unlink()
+    assert partdino("report", run_folder, "--out", out).code == 0
+    first = out.read_bytes()
+    out.write_bytes(first.replace(b"finch", b"robin"))
     finished = partdino("report", run_folder, "--out", out, "--overwrite", "--json")
     assert finished.code == 0 and '"photos": 12' in finished.stdout
-    assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert out.read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["run.json", "results.jsonl", "parts.csv", "labels/finch/00.jpg.png", "../photos/wren/01.jpg"],
+)
+@pytest.mark.parametrize("kind", ["file", "link", "hard link"])
+def test_only_a_report_is_replaced(partdino, own_folder: Path, tmp_path: Path, name, kind):
+    lost = own_folder / name
+    out = lost if kind == "file" else tmp_path / "report.html"
+    if kind == "link":
+        out.symlink_to(lost)
+    elif kind == "hard link":
+        out.hardlink_to(lost)
+    before = lost.read_bytes()
+    finished = partdino("report", own_folder, "--out", out, "--overwrite")
+    assert finished.code == 2 and finished.stderr.count("\n") == 1
+    assert f"{out} is no report of partdino, so it is not replaced" in finished.stderr
+    assert out.read_bytes() == lost.read_bytes() == before
+
+
+def test_a_page_of_somebody_else_is_no_report(partdino, run_folder: Path, tmp_path: Path):
+    out = tmp_path / "report.html"
+    out.write_text('<!doctype html><meta name="generator" content="mkdocs">partdino report')
+    before = out.read_bytes()
+    finished = partdino("report", run_folder, "--out", out, "--overwrite")
+    assert finished.code == 2 and out.read_bytes() == before
+    out.unlink()
+    out.symlink_to(tmp_path / "nowhere")
+    assert partdino("report", run_folder, "--out", out).code == 2 and out.is_symlink()
 
 
 def test_many_photos_are_shown_evenly(tmp_path: Path, partdino: Callable, monkeypatch):
@@ -148,6 +183,26 @@ def test_many_photos_are_shown_evenly(tmp_path: Path, partdino: Callable, monkey
         "4.jpg",
         "6.jpg",
     ]
+
+
+@pytest.mark.parametrize("field", ["weights", "options", "parts", "counts"])
+@pytest.mark.parametrize("value", [3, [], "x", None, {"regions": {}, "backbone": []}])
+def test_a_damaged_run_is_one_line(partdino, own_folder: Path, tmp_path: Path, field, value):
+    document = json.loads((own_folder / "run.json").read_text())
+    (own_folder / "run.json").write_text(json.dumps({**document, field: value}))
+    finished = partdino("report", own_folder, "--out", tmp_path / "x.html")
+    assert finished.code == 2 and finished.stderr.count("\n") == 1
+    assert "run.json is damaged" in finished.stderr
+    (own_folder / "run.json").write_text(json.dumps({**document, "counts": {"labelled": 3}}))
+    assert partdino("report", own_folder, "--out", tmp_path / "x.html").code == 0
+
+
+def test_a_list_of_results_without_a_model_is_read(partdino, own_folder: Path, tmp_path: Path):
+    results = own_folder / "results.jsonl"
+    head, rest = results.read_text().split("\n", 1)
+    head = json.dumps({**json.loads(head), "model_sha256": 3})
+    results.write_text(f"{head.replace('model_sha256', 'other')}\n{rest}")
+    assert partdino("report", own_folder, "--out", tmp_path / "x.html").code == 0
 
 
 def test_what_is_no_run_is_one_line(partdino: Callable, tmp_path: Path):

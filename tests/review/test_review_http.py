@@ -19,6 +19,7 @@ from starlette.testclient import TestClient
 from partdino.runs.review.finished import open_run
 from partdino.runs.review.web.app import review_app
 from partdino.runs.review.web.session import ReviewSession
+from partdino.runs.writers.pieces import pieces_path
 
 PORT, TOKEN = 50321, "t0ken"
 SITE = f"http://127.0.0.1:{PORT}"
@@ -30,6 +31,8 @@ EVERYTHING = (
     "/api/review",
     "/api/images/0/photo.jpg",
     "/api/images/0/labels.png",
+    "/api/images/0/pieces.png",
+    "/api/parts/1/halves",
     "/nothing",
 )
 
@@ -130,7 +133,8 @@ def test_no_path_leads_elsewhere(client: TestClient, path: str):
 def test_the_run_is_told_by_names(client: TestClient):
     about = client.get("/api/run").json()
     assert about.pop("session")
-    assert about == {"title": "out", "num_parts": 4, "images": list(NAMES)}
+    expected = {"title": "out", "num_parts": 4, "images": list(NAMES), "without_pieces": []}
+    assert about == expected
 
 
 def test_pictures_come_by_id(client: TestClient):
@@ -212,3 +216,48 @@ def test_a_full_disk_is_told_and_changes_nothing(client: TestClient, own_folder:
     answer = patch(client, 0, name_part(1, "head"))
     assert answer.status_code == 507 and "review.json" in answer.json()["error"]
     assert client.get("/api/review").json()["revision"] == 0
+
+
+def test_pieces_come_with_their_name(client: TestClient, own_folder: Path):
+    answer = client.get("/api/images/3/pieces.png")
+    planes = np.array(Image.open(io.BytesIO(answer.content)), int)
+    assert (planes[..., 2] == stripes(3, None)).all()
+    mend = {"pieces": answer.headers["pieces"], "size": [60, 90], "given": {"0": [0, 5400]}}
+    said = {"mended": NAMES[3], "said": mend}
+    assert patch(client, 0, said).status_code == 200
+    labels = client.get("/api/images/3/labels.png?whole").content
+    assert not np.asarray(Image.open(io.BytesIO(labels))).any()
+    pieces_path(own_folder, NAMES[4]).unlink()
+    assert client.get("/api/images/4/pieces.png").status_code == 404
+
+
+def test_mends_of_another_size_or_photo_change_nothing(client: TestClient):
+    name = client.get("/api/images/3/pieces.png").headers["pieces"]
+    other = {"mended": NAMES[3], "said": {"pieces": name, "size": [6, 9], "given": {"0": [0, 5]}}}
+    answer = patch(client, 0, other)
+    assert answer.status_code == 400 and "labelled anew" in answer.json()["error"]
+    assert client.get("/api/review").json()["revision"] == 0
+
+
+def test_halves_are_what_is_to_be_said(client: TestClient):
+    halves = client.get("/api/parts/2/halves").json()
+    assert halves["revision"] == 0 and halves["split"] == 5
+    assert patch(client, 0, {"split": 5, "said": halves["said"]}).status_code == 200
+    assert [part["part"] for part in client.get("/api/review").json()["parts"]] == [1, 2, 3, 4, 5]
+    refused = client.get("/api/parts/2/halves")  # of one cluster by now
+    assert refused.status_code == 400 and "cannot be split" in refused.json()["error"]
+    assert client.get("/api/parts/9/halves").status_code == 400
+
+
+def test_only_labels_of_the_latest_revision_are_kept(client: TestClient):
+    before = client.get("/api/review").json()["version"]
+    kept = client.get(f"/api/images/3/labels.png?v={before}")
+    assert "immutable" in kept.headers["cache-control"]
+    halves = client.get("/api/parts/2/halves").json()
+    patch(client, 0, {"split": 5, "said": halves["said"]})
+    state = client.get("/api/review").json()
+    assert state["version"] != before and state["versions"] == {}
+    old = client.get(f"/api/images/3/labels.png?v={before}")
+    assert old.headers["cache-control"] == "no-store"
+    new = client.get(f"/api/images/3/labels.png?v={state['version']}")
+    assert "immutable" in new.headers["cache-control"] and new.content == old.content

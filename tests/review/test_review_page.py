@@ -2,123 +2,31 @@
 
 from __future__ import annotations
 
-import json
-import shutil
+import re
 import signal
-import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
-import pytest
-from review_runs import NAMES, write_run
-from segment_runs import process
-
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None,
-    reason="no Chromium: apt-get install -y --no-install-recommends chromium",
+from PIL import Image
+from review_page import (
+    ORDER,
+    Served,
+    hover,
+    in_time,
+    loaded,
+    needs_browser,
+    pixel,
+    place_of,
+    revision,
+    sync_api,
 )
-sync_api = pytest.importorskip("playwright.sync_api")
-pytest.importorskip("uvicorn")
-sync_api.expect.set_options(timeout=30_000)  # ms: machines that run tests are busy
+from review_runs import NAMES, write_run
+
+pytestmark = needs_browser
 
 HOSTILE = "<img src=x onerror=alert(1)> ../\u202e ä"
 ORANGE, BLUE = (255, 146, 0), (31, 160, 255)  # parts 1 and 2
-ORDER = "#parts li:nth-child({})"
-
-
-class Served:
-    """`partdino review` as a process."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._process: subprocess.Popen = process("review", folder, "--no-browser")
-        assert self._process.stdout is not None
-        self.address = self._process.stdout.readline().strip()
-
-    def said(self) -> dict:
-        return json.loads((self.folder / "review.json").read_text(encoding="utf-8"))
-
-    def end(self, by: int = signal.SIGINT) -> int:
-        self._process.send_signal(by)
-        self._process.communicate(timeout=20)
-        return self._process.returncode
-
-
-@pytest.fixture
-def served(own_folder: Path) -> Iterator[Served]:
-    server = Served(own_folder)
-    yield server
-    server.end(signal.SIGKILL)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator:
-    with sync_api.sync_playwright() as playwright:
-        # Chromium's own sandbox cannot be had for root.
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def window(browser, served: Served) -> Iterator:
-    context = browser.new_context(viewport={"width": 1300, "height": 800})
-    page, trouble = context.new_page(), []
-    page.on("console", lambda message: trouble.append(message.text))
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("dialog", lambda dialog: trouble.append(dialog.message))
-    page.goto(served.address)
-    loaded(page)
-    yield page
-    context.close()
-    # What the tests themselves provoke: a server that is gone, and canvases that are read.
-    expected = ("net::ERR_", "willReadFrequently")
-    assert [words for words in trouble if not any(part in words for part in expected)] == []
-
-
-def loaded(page, count: int = len(NAMES)) -> None:
-    sync_api.expect(page.locator("figure.loaded")).to_have_count(count)
-
-
-def pixel(page, photo: int, x: float, y: float) -> np.ndarray:
-    """The colour of a photo in the grid, at a share of its width and height."""
-    return np.array(
-        page.locator("figure canvas")
-        .nth(photo)
-        .evaluate(
-            "(c, [x, y]) => [...c.getContext('2d').getImageData("
-            "Math.floor(x * c.width), Math.floor(y * c.height), 1, 1).data].slice(0, 3)",
-            [x, y],
-        )
-    )
-
-
-def in_time(page, is_drawn: Callable[[], bool]) -> bool:
-    """Return whether something is drawn within ten seconds: the page draws after it has saved."""
-    for _ in range(200):
-        if is_drawn():
-            return True
-        page.wait_for_timeout(50)
-    return False
-
-
-def place_of(part: int, photo: int) -> tuple[float, float]:
-    """Where the middle of a part's stripe is, see `review_runs.stripes`."""
-    return (photo % 12 + 15 * part - 2.5) / 90, 0.5
-
-
-def hover(page, photo: int, x: float, y: float) -> None:
-    box = page.locator("figure canvas").nth(photo).bounding_box()
-    page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
-
-
-def revision(page, served: Served, number: int) -> dict:
-    """Wait until a page shows a revision, rows in their new places included; return the file's."""
-    sync_api.expect(page.locator("body")).to_have_attribute("data-revision", str(number))
-    assert served.said()["revision"] == number
-    return served.said()
 
 
 def test_the_token_does_not_stay_in_the_address(window):
@@ -302,5 +210,96 @@ def test_only_what_is_in_view_is_in_the_page(browser, tmp_path: Path):
     last = page.locator("figure.loaded", has_text="299.jpg")
     sync_api.expect(last).to_have_count(1)
     assert page.locator("figure").count() < 60
+    page.close()
+    assert server.end() == 0
+
+
+def test_undo_survives_a_reload(window, served: Served):
+    page = window
+    for number, name in ((1, "head"), (2, "wing")):
+        page.locator(ORDER.format(number)).locator("input[type=text]").fill(name)
+        page.keyboard.press("Enter")
+        revision(page, served, number)
+    page.reload()
+    loaded(page)
+    page.click("#undo")
+    assert revision(page, served, 3)["parts"] == {"1": {"name": "head"}}
+    page.reload()
+    loaded(page)
+    page.locator("#grid").focus()
+    page.keyboard.press("Control+y")
+    assert revision(page, served, 4)["parts"] == {"1": {"name": "head"}, "2": {"name": "wing"}}
+    page.click("#undo")
+    revision(page, served, 5)
+    page.click("#undo")
+    assert revision(page, served, 6)["parts"] == {}
+
+
+def test_figures_are_saved(window, served: Served, tmp_path: Path):
+    page = window
+    page.locator(ORDER.format(1)).locator("input[type=text]").fill(HOSTILE)
+    page.keyboard.press("Enter")
+    revision(page, served, 1)
+    page.locator(ORDER.format(2)).get_by_role("button", name="Hide").click()
+    revision(page, served, 2)
+    with page.expect_download() as download:
+        page.click("#save-legend")
+    assert download.value.suggested_filename == "out.legend.svg"
+    download.value.save_as(tmp_path / "a.svg")
+    legend = ElementTree.parse(tmp_path / "a.svg").getroot()
+    assert [text.text for text in legend.iter("{http://www.w3.org/2000/svg}text")] == [
+        "<img src=x onerror=alert(1)> ../ ä",
+        "part 3",
+        "part 4",
+    ]
+    page.locator("figure .name").nth(3).click()
+    sync_api.expect(page.locator("#whole")).to_have_attribute("data-version", re.compile("."))
+    with page.expect_download() as download:
+        page.keyboard.press("s")
+    assert download.value.suggested_filename == "finch_03.parts.png"
+    download.value.save_as(tmp_path / "a.png")
+    figure = np.asarray(Image.open(tmp_path / "a.png").convert("RGB")).astype(int)
+    assert figure.shape == (60, 90, 3)
+    assert figure[30, 15, 0] > figure[30, 15, 2] + 60  # part 1 is orange
+    assert np.ptp(figure[30, 30]) < 60  # part 2 is hidden
+
+
+def column(page, at: int) -> list[str]:
+    return page.locator(f"#table tbody td:nth-child({at})").all_inner_texts()
+
+
+def test_the_table_is_sorted_and_filtered(browser, own_folder: Path, tmp_path: Path):
+    kinds = [f"{name};{name[:4]};{100 - index}" for index, name in enumerate(NAMES[:-1])]
+    (tmp_path / "a.csv").write_text("\n".join(["file;genus;weight", *kinds]))
+    server = Served(own_folder, "--metadata", tmp_path / "a.csv")
+    page = browser.new_page(viewport={"width": 1300, "height": 800})
+    page.goto(server.address)
+    loaded(page)
+    page.click("#view-table")
+    rows = page.locator("#table tbody tr")
+    sync_api.expect(rows).to_have_count(12)
+    header = page.locator("#table th").all_inner_texts()
+    measured = ["object, % of photo", *(f"part {part}, %" for part in range(1, 5)), "confidence"]
+    assert header == ["photo", "checked", "mended", "genus", "weight", *measured]
+    assert column(page, 7)[:3] == ["25", "25", "33.33"]
+    page.get_by_role("button", name="weight", exact=True).click()
+    sync_api.expect(rows.first.locator("td").nth(4)).to_have_text("100")
+    page.keyboard.press("Enter")  # the other way round; what has none stays last
+    sync_api.expect(rows.first.locator("td").nth(4)).to_have_text("90")
+    assert column(page, 5) == [*map(str, range(90, 101)), ""]
+    page.select_option("#table-filter", label="genus: wren")
+    sync_api.expect(rows).to_have_count(5)
+    assert {text.strip() for text in column(page, 4)} == {"wren"}
+    assert page.locator("#table tbody .chip").count() == 5
+    page.locator(ORDER.format(2)).get_by_role("button", name="Background").click()
+    revision(page, server, 1)
+    sync_api.expect(page.locator("#table th")).to_have_count(10)
+    assert column(page, 7)[0] == "33.33"
+    name = rows.first.locator("button")
+    name.focus()
+    page.keyboard.press("Enter")
+    sync_api.expect(page.locator("#photo-name")).to_have_text(NAMES[10])
+    page.keyboard.press("n")
+    sync_api.expect(page.locator("#photo-name")).to_have_text(NAMES[9])
     page.close()
     assert server.end() == 0

@@ -16,6 +16,8 @@ from partdino.runs.review.finished import FinishedRun, open_run
 from partdino.runs.review.pictures import EXAMPLE, example_jpeg, labels_png, photo_jpeg
 from partdino.runs.review.summary import PartsOfPhotos, included, what_to_look_at
 
+NOTHING = Review("")  # is said
+
 
 def decoded(content: bytes | None) -> np.ndarray:
     assert content is not None
@@ -26,7 +28,7 @@ def test_a_run_is_read(run: FinishedRun):
     assert list(run.names) == list(NAMES) and run.num_parts == 4
     assert run.area[0] == pytest.approx(15 * 40 / (60 * 90), rel=1e-4)
     assert run.area[2].tolist()[3] == 0 and (run.area[-1] == 0).all()
-    assert (run.label_map(5) == stripes(5, None)).all() and run.size(5) == (60, 90)
+    assert run.size(5) == (60, 90) and run.without_pieces == []
 
 
 def test_names_that_a_spreadsheet_would_run_are_found(tmp_path: Path):
@@ -91,9 +93,9 @@ def test_an_odd_size_is_seen(tmp_path: Path):
 
 
 def test_label_maps_travel_as_grey(run: FinishedRun):
-    whole = Image.open(io.BytesIO(labels_png(run, 0, whole=True)))
+    whole = Image.open(io.BytesIO(labels_png(run, NOTHING, 0, whole=True)))
     assert whole.mode == "L" and (np.asarray(whole) == stripes(0, None)).all()
-    small = decoded(labels_png(run, 0, whole=False))
+    small = decoded(labels_png(run, NOTHING, 0, whole=False))
     assert small.shape == decoded(photo_jpeg(run, 0, whole=False)).shape[:2] == (213, 320)
     assert set(np.unique(small)) == {0, 1, 2, 3, 4}
 
@@ -102,12 +104,12 @@ def test_a_photo_that_is_gone_is_none(own_folder: Path):
     run = open_run(own_folder)
     Path(run.images[0].photo).unlink()
     assert photo_jpeg(run, 0, whole=True) is None
-    assert example_jpeg(run, 0, (1,), "#ff0000") is None
+    assert example_jpeg(run, NOTHING, 0, (1,), "#ff0000") is None
 
 
 def test_an_example_shows_all_members(run: FinishedRun):
-    example = decoded(example_jpeg(run, 0, (1, 2), "#ff0000"))
+    example = decoded(example_jpeg(run, NOTHING, 0, (1, 2), "#ff0000"))
     assert max(example.shape) == EXAMPLE
     red = (example[..., 0] > 180) & (example[..., 1] < 90)
     assert red.any()
-    assert example_jpeg(run, 2, (4,), "#ff0000") is None
+    assert example_jpeg(run, NOTHING, 2, (4,), "#ff0000") is None

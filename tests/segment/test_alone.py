@@ -7,6 +7,8 @@ import os
 import signal
 import time
 import warnings
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from segment_runs import SMALL, content, files, flags, process
@@ -54,6 +56,22 @@ def test_nothing_is_left_of_a_folder_that_nothing_was_written_to(tmp_path):
     with lock_folder(folder), refused, lock_folder(folder):
         pass
     assert files(tmp_path) == [] and not (tmp_path / "a").exists()
+
+
+def test_the_end_of_one_run_lets_only_one_other_in(tmp_path):
+    unlink, second = Path.unlink, ExitStack()
+
+    def then_another(path, missing_ok=False):
+        unlink(path, missing_ok)
+        patch.undo()
+        second.enter_context(lock_folder(tmp_path))
+
+    with lock_folder(tmp_path):
+        patch = pytest.MonkeyPatch()
+        patch.setattr(Path, "unlink", then_another)
+    with second, pytest.raises(OutputError, match="another run"), lock_folder(tmp_path):
+        pass
+    assert files(tmp_path) == []
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])

@@ -258,3 +258,19 @@ def test_a_name_that_is_a_folder_of_others_stays_the_failing_one(segment, photo_
     for more in ((), ("--resume",), ("--resume",)):
         assert segment(photos, out, *more).code == 1
         assert list(failures(out)) == ["x.png/y.jpg"] and not (out / ".partdino").exists()
+
+
+@pytest.mark.parametrize("command", ["segment", "measure", "merge", "features"])
+def test_what_was_being_removed_goes_with_the_next_command(
+    partdino, segment, photo_folder, out, command
+):
+    (out / ".partdino-dropped" / "features" / "blocks").mkdir(parents=True)
+    (out / ".partdino-dropped" / "features" / "blocks" / "0.json").touch()
+    commands = {
+        "segment": lambda: segment(photo_folder, out, "--resume"),
+        "measure": lambda: partdino("measure", out, "--workers", 0),
+        "merge": lambda: partdino("merge", out, photo_folder),
+        "features": lambda: partdino("features", photo_folder, "-o", out),  # refused
+    }
+    commands[command]()
+    assert (out / "run.json").exists() and not (out / ".partdino-dropped").exists()

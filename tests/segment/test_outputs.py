@@ -26,6 +26,7 @@ NAMES = [f"animal_{index:04d}.jpg" for index in range(8)]
 def test_the_folder_holds_every_output_and_nothing_else(finished_run):
     expected = [f"labels/animal_{index:04d}.png" for index in range(8)]
     expected += [f"overlays/animal_{index:04d}.jpg" for index in range(8)]
+    expected += [f"review/animal_{index:04d}.npz" for index in range(8)]
     expected += ["coco.json", "config.yaml", "contact_sheet.jpg", "failures.csv"]
     expected += ["parts.csv", "parts.safetensors", "results.jsonl", "run.json"]
     assert files(finished_run) == sorted(expected)

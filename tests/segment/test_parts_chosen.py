@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -94,14 +95,19 @@ def test_resuming_gives_the_same(segment, chosen_run, photo_folder, tmp_path):
         assert (out / name).read_bytes() == (chosen_run / name).read_bytes()
 
 
-def test_a_run_with_a_number_clears_the_curve(segment, photo_folder, tmp_path):
+@pytest.mark.parametrize("mine", [False, True])
+def test_a_run_with_a_number_clears_the_curve_of_a_run(
+    segment, chosen_run, photo_folder, tmp_path, mine
+):
     photo = sorted(photo_folder.iterdir())[0]
     out = tmp_path / "out"
     assert segment(photo, out, parts=3).code == 0
     for name in CURVE:
-        (out / name).write_text("of an earlier run")
+        shutil.copy(chosen_run / name, out / name)
+        if mine:
+            (out / name).write_text("of somebody else")
     assert segment(photo, out, "--overwrite", parts=3).code == 0
-    assert not set(CURVE) & set(files(out))
+    assert set(CURVE) & set(files(out)) == (set(CURVE) if mine else set())
 
 
 def test_a_chosen_model_labels_more_photos(partdino, chosen_run, chosen, photo_folder, tmp_path):

@@ -8,7 +8,9 @@ import shutil
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 from segment_runs import content, forked
 
 from partdino.errors import ConfigError
@@ -185,6 +187,32 @@ def test_outputs_that_lack_a_file_are_not_merged(partdino, label, store, tmp_pat
     refused(partdino("merge", tmp_path / "out", tmp_path / "1"), f"{model} is missing", "label")
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("seconds", value) for value in (None, [], {"label": "x"}, {"label": 10**400})),
+        *(("seconds_total", value) for value in (None, float("nan"), float("inf"))),
+        *(("notes", value) for value in (None, "note", [3])),
+        *(("counts", value) for value in (None, {}, {"images": "8"})),
+        *(("fingerprint", value) for value in (3, [])),
+    ],
+)
+def test_a_run_that_holds_what_none_would_is_not_merged(partdino, labelled, tmp_path, field, value):
+    run = shutil.copytree(labelled, tmp_path / "run")
+    document = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**document, field: value}))
+    refused(partdino("merge", tmp_path / "out", run), f"{run / 'run.json'} is damaged")
+
+
+@pytest.mark.parametrize("value", [None, 3, "9" * 5000 + "/" + "9" * 5000, []])
+def test_a_list_of_results_of_no_shard_is_not_merged(partdino, labelled, tmp_path, value):
+    run = shutil.copytree(labelled, tmp_path / "run")
+    head, rest = (run / "results.jsonl").read_text().split("\n", 1)
+    head = json.dumps({**json.loads(head), "shard": value})
+    (run / "results.jsonl").write_text(f"{head}\n{rest}")
+    refused(partdino("merge", tmp_path / "out", run), "--shard")
+
+
 def damage(path: Path, how: str) -> None:
     data = bytearray(path.read_bytes())
     if how == "one bit":
@@ -233,6 +261,16 @@ def test_files_of_others_in_a_store_are_left_alone(features, copy):
     assert stray.read_text() == "{}"
 
 
+@pytest.mark.parametrize("name", ["blocks/notes.txt", "blocks/mine/000000.csv", "journal/a.png"])
+def test_files_of_others_among_those_that_are_replaced(features, partdino, shards, copy, name):
+    (copy / name).parent.mkdir(exist_ok=True)
+    (copy / name).write_text("mine")
+    before = content(copy)
+    refused(features(copy, "--overwrite"), f"{copy / name} is none of the files of a store")
+    refused(partdino("merge", copy, *shards, "--overwrite"), str(copy / name))
+    assert content(copy) == before
+
+
 def test_a_model_of_other_features(features, label, store, tmp_path):
     assert features(tmp_path / "store", region_size=160).code == 0
     result = label(tmp_path / "out", tmp_path / "store")
@@ -272,6 +310,26 @@ def test_the_curve_of_a_model_that_is_replaced_goes_with_it(fit, store, tmp_path
         (tmp_path / f"m_curve.{suffix}").touch()
     assert fit(path, store, more=("--overwrite",)).code == 0
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("name", ["m.safetensors", "m_curve.csv", "m_curve.png", "m_curve.svg"])
+def test_fit_replaces_nothing_of_somebody_else(fit, store, tmp_path, name):
+    save_file({"weight": np.ones(3, np.float32)}, tmp_path / name, {"format": "pt"})
+    before = (tmp_path / name).read_bytes()
+    refused(
+        fit(tmp_path / "m.safetensors", store, more=("--overwrite",)), f"{name} is no", "replaced"
+    )
+    assert (tmp_path / name).read_bytes() == before and len(list(tmp_path.iterdir())) == 1
+
+
+def test_fit_replaces_a_curve_of_its_own(fit, store, tmp_path):
+    path = tmp_path / "m.safetensors"
+    assert fit(path, store, parts="2-3").code == 0 and len(list(tmp_path.iterdir())) == 4
+    before = content(tmp_path)
+    assert fit(path, store, parts="2-3", more=("--overwrite",)).code == 0
+    assert content(tmp_path) == before
+    assert fit(path, store, parts=2, more=("--overwrite",)).code == 0
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "1/0", "a/b", "-1/2", "1/2/3"])

@@ -14,7 +14,7 @@ from segment_runs import SMALL, content, failures, files, flags, forked, kill
 
 from partdino.errors import StoreError
 from partdino.files import file_sha256
-from partdino.runs.store import open_stores
+from partdino.runs.store import open_stores, reading
 
 TIMES = ("seconds", "seconds_total")
 
@@ -225,6 +225,28 @@ def test_a_store_replaced_while_it_is_read_ends_the_run(store, tmp_path):
     block.with_suffix(".json").write_text(json.dumps(index))
     with pytest.raises(StoreError, match="replaced meanwhile"):
         opened.read(opened.keys[0])
+
+
+@pytest.mark.parametrize("command", ["fit", "label"])
+def test_a_store_replaced_between_its_header_and_its_blocks(
+    features, fit, label, store, tmp_path, monkeypatch, command
+):
+    copy, other = tmp_path / "store", tmp_path / "other"
+    shutil.copytree(store, copy)
+    assert features(other, region_size=96).code == 0
+    index, replaced = reading.read_index, []
+
+    def instead(path):
+        if not replaced:
+            replaced.append(shutil.rmtree(copy))
+            shutil.copytree(other, copy)
+        return index(path)
+
+    monkeypatch.setattr(reading, "read_index", instead)
+    out = tmp_path / ("m.safetensors" if command == "fit" else "out")
+    result = fit(out, copy) if command == "fit" else label(out, copy)
+    assert result.code == 2 and f"{copy} has just been replaced" in result.stderr
+    assert not out.exists()
 
 
 def test_fit_replaces_models_alone(fit, store, tmp_path):

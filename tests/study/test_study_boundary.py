@@ -99,6 +99,23 @@ def test_again_from_the_cache_to_the_byte(study, true_parts, tmp_path):
     assert max(map(len, finished.stdout.splitlines())) <= 80 and "…" not in finished.stdout
 
 
+@pytest.mark.parametrize("damage", [b"", b"PK", slice(0, 200), slice(0, -9)])
+def test_a_damaged_ridge_file_is_made_again(photo_folder, tmp_path, monkeypatch, damage):
+    edges = np.zeros((40, 60), np.float32)
+    edges[20] = 1
+    cache = RidgeCache(tmp_path, None)
+    monkeypatch.setattr(RidgeCache, "_detect", lambda *_: edges)
+    first = cache.read("a", None, (40, 60))
+    (path,) = tmp_path.rglob("*.npz")
+    whole = path.read_bytes()
+    path.write_bytes(damage if isinstance(damage, bytes) else whole[damage])
+    again = cache.read("a", None, (40, 60))
+    assert path.read_bytes() == whole
+    for ridges in (again, cache.read("a", None, (40, 60))):
+        np.testing.assert_array_equal(ridges.pixels, first.pixels)
+        np.testing.assert_array_equal(ridges.strength, first.strength)
+
+
 def test_photos_with_a_bad_one(study, photo_folder, tmp_path):
     photos = shutil.copytree(photo_folder, tmp_path / "photos")
     (photos / "broken.jpg").write_bytes(b"not an image")
@@ -114,6 +131,21 @@ def test_photos_with_a_bad_one(study, photo_folder, tmp_path):
     refused = study(photos, "--out", out, "--foreground", "none")
     assert (refused.code, refused.stderr.count("\n")) == (2, 1)
     assert "pass --overwrite" in refused.stderr
+    run = tmp_path / "run"
+    (run / "labels").mkdir(parents=True)
+    for mark in ("run.json", "store.json"):
+        (run / mark).write_text("{}")
+        shutil.copy(out / "failures.csv", run)  # as runs and stores have it
+        refused = study(photos, "--out", run, "--foreground", "none", "--overwrite")
+        assert refused.code == 2 and f"{run} holds a run or a store" in refused.stderr
+        (run / mark).unlink()
+    for name in ("patches.csv", "boundary.png", "summary.json"):  # of somebody else
+        ours = (out / name).read_bytes()
+        (out / name).write_text("image,mine")
+        refused = study(photos, "--out", out, "--foreground", "none", "--overwrite")
+        assert refused.code == 2 and f"{name} is no" in refused.stderr
+        assert (out / name).read_text() == "image,mine"
+        (out / name).write_bytes(ours)
     again = study(photos, "--out", out, "--foreground", "none", "--overwrite", "--images", 3)
     assert json.loads((out / "summary.json").read_text())["studied_images"] == 3
     assert again.code == 0 and "warning: 3 images are few" in again.stderr

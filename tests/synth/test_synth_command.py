@@ -56,7 +56,20 @@ def test_overwrite_replaces_the_old_data_set_and_nothing_else(tmp_path: Path) ->
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
-@pytest.mark.parametrize("record", ["", "[]", "{}", '{"layout": "../.."}'])
+@pytest.mark.parametrize("name", ["images/mine.jpg", "labels/mine/a.png"])
+def test_a_file_of_somebody_else_in_a_data_set_is_kept(tmp_path: Path, name: str) -> None:
+    assert small(tmp_path).exit_code == 0
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    result = small(tmp_path, "--overwrite")
+    assert isinstance(result.exception, OutputError) and name in str(result.exception)
+    assert sorted(tmp_path.rglob("*")) == before and (tmp_path / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "record", ["", "[]", "{}", '{"layout": "../.."}', '{"layout": "photos", "files": 3}']
+)
 def test_a_spoilt_record_removes_nothing(tmp_path: Path, record: str) -> None:
     (tmp_path / "images").mkdir()
     (tmp_path / "synth.json").write_text(record)

@@ -68,7 +68,9 @@ def test_the_most_typical_examples_come_first_and_once_an_image(
     make_result, make_photo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        contact_sheet, "_read_example", lambda result, read, geometry: (result.name, geometry.part)
+        contact_sheet,
+        "_read_example",
+        lambda result, read, geometry, colour: (result.name, geometry.part),
     )
     order = np.random.default_rng(0).permutation(40)
     writer = ContactSheetWriter(tmp_path)

@@ -53,7 +53,20 @@ def annotated_upright(path: Path, size: tuple[int, int]) -> tuple[bool, bool]:
         return False, False
     if orientation == 1:
         return False, False
-    if orientation in TURNED and height != width:
-        aspect = log(size[0] / size[1])
-        return abs(aspect - log(width / height)) < abs(aspect - log(height / width)), False
-    return True, True
+    turned = is_turned(size, (height, width)) if orientation in TURNED else None
+    return (True, True) if turned is None else (turned, False)
+
+
+def is_turned(size: tuple[int, ...], other: tuple[int, int]) -> bool | None:
+    """Tell whether one (height, width), scaled, is rather another one turned by 90 degrees.
+
+    None where it may be both, within the rounding of a scaled pixel: one of them is about square.
+
+    >>> is_turned((50, 40), (400, 500)), is_turned((40, 50), (400, 500)), is_turned((9, 9), (4, 5))
+    (True, False, None)
+    """
+    if size[0] != size[1] and size in (other, other[::-1]):
+        return size != other
+    aspect, expected = log(size[0] / size[1]), log(other[0] / other[1])
+    difference = abs(aspect - expected) - abs(aspect + expected)
+    return None if abs(difference) <= 1 / size[0] + 1 / size[1] else difference > 0

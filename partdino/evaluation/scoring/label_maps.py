@@ -9,12 +9,13 @@ import numpy as np
 
 from partdino.errors import InputError
 from partdino.evaluation.datasets import MaskSample, Sample
-from partdino.evaluation.datasets.frame import TURNED, stored_frame
+from partdino.evaluation.datasets.frame import TURNED, is_turned, stored_frame
+from partdino.files import recover_folder
 from partdino.images.decode import TooLargeError, open_image
 from partdino.images.read import orient
 
 _MAX_PARTS = 255
-_ASPECT = 0.04  # logarithm of the ratio of two aspects that are told apart
+_ASPECT_ERROR = 0.02  # of the logarithm of an aspect, of maps that were scaled and rounded
 _CHANNEL_MODES = ("1", "P", "L", "I", "I;16", "I;16B", "I;16L")
 
 
@@ -39,6 +40,9 @@ class LabelFolder:
         The highest label read so far.
     missing
         The names of the images that are left out.
+    open
+        The names of images read so far that EXIF turns, and whose label maps are about square: they
+        may be of the photo as it is stored or as it is shown, and are taken as the annotations are.
 
     Raises
     ------
@@ -47,10 +51,12 @@ class LabelFolder:
     """
 
     def __init__(self, folder: Path, samples: Sequence[Sample], partial: bool = False) -> None:
+        recover_folder(folder)
         self.num_parts = 0
         self._files: dict[Path, Path] = {}
         owners: dict[Path, Path] = {}
         self.missing: list[str] = []
+        self.open: set[str] = set()
         for path, name in {sample.path: sample.name for sample in samples}.items():
             file = next((file for file in _candidates(folder, path, name) if file.is_file()), None)
             if file is None:
@@ -78,7 +84,10 @@ class LabelFolder:
     def __call__(self, sample: Sample) -> tuple[np.ndarray, None]:
         """Return the label map with background of an image; there is none without background."""
         file = self._files[sample.path]
-        labels = _in_frame(read_label_map(file), sample, file)
+        labels = read_label_map(file)
+        if _frame_is_open(labels, sample):
+            self.open.add(sample.name)
+        labels = _in_frame(labels, sample, file)
         self.num_parts = max(self.num_parts, int(labels.max()))
         return labels, None
 
@@ -112,6 +121,14 @@ def read_label_map(path: Path) -> np.ndarray:
     return values.astype(np.uint8)
 
 
+def _frame_is_open(labels: np.ndarray, sample: Sample) -> bool:
+    return (
+        isinstance(sample, MaskSample)
+        and is_turned(labels.shape, sample.size) is None
+        and stored_frame(sample.path)[1] in TURNED
+    )
+
+
 def _in_frame(labels: np.ndarray, sample: Sample, file: Path) -> np.ndarray:
     """Turn a label map to the frame of the annotations, if it is of the photo's other frame.
 
@@ -133,9 +150,12 @@ def _in_frame(labels: np.ndarray, sample: Sample, file: Path) -> np.ndarray:
     return orient(labels, orientation if sample.upright else back)
 
 
-def _is_transposed(size: tuple[int, ...], other: tuple[int, int]) -> bool:
-    ratio, expected = np.log(size[0] / size[1]), np.log(other[0] / other[1])
-    return abs(expected) > _ASPECT and abs(ratio + expected) < _ASPECT / 2
+def _is_transposed(size: tuple[int, ...], other: tuple[int, int]) -> bool | None:
+    """As `is_turned`; what is of neither aspect was cut or padded, and not turned."""
+    tolerance = max(_ASPECT_ERROR, 1 / size[0] + 1 / size[1])
+    alike = abs(np.log(size[0] / size[1]) + np.log(other[0] / other[1])) < tolerance
+    turned = is_turned(size, other)
+    return turned and bool(alike)
 
 
 def resize_nearest(labels: np.ndarray, size: tuple[int, int]) -> np.ndarray:

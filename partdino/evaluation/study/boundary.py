@@ -26,11 +26,13 @@ from partdino.evaluation.methods.labellers import PatchLabeller
 from partdino.evaluation.study.images import Collection, StudyImage, open_benchmark, open_photos
 from partdino.evaluation.study.measure import Measure
 from partdino.evaluation.study.patches import Patches
-from partdino.evaluation.study.results import SUMMARY_FILE, summarise, write_study
+from partdino.evaluation.study.results import summarise, write_study
 from partdino.evaluation.study.ridge_cache import RidgeCache
 from partdino.evaluation.study.statistics import FEW
 from partdino.evaluation.study.study_options import StudyOptions, validate_study
+from partdino.files import refuse_inside
 from partdino.options import Options, SettledOptions
+from partdino.output_marks import STUDY
 from partdino.runs.reporting import Reporter, RunLog
 from partdino.runs.resume import check_free
 from partdino.runs.store import DescriptionStore
@@ -78,7 +80,10 @@ def study_boundary(
         Nothing could be done at all. Single images that fail are left out and listed.
     """
     study, asked = validate_study(given)
-    check_free(out, SUMMARY_FILE, overwrite)
+    refuse_inside(cache, "--cache", *inputs)
+    if study.benchmark is not None:
+        refuse_inside(out, "--out", *inputs)
+    check_free(out, STUDY, overwrite)
     collection = _open(inputs, out, study, asked.masks)
     log = RunLog(reporter)
     backbone, options = _settle(asked, reporter)

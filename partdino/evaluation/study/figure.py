@@ -12,6 +12,7 @@ from partdino.evaluation.study.patches import Patches
 from partdino.evaluation.study.straddling import GROUPS
 from partdino.evaluation.study.table import effect_text
 from partdino.files import atomic_path
+from partdino.output_marks import STUDY_TITLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,8 +47,9 @@ def write_figure(out: Path, document: Mapping[str, Any], patches: Patches) -> No
 
     with rc_context(_STYLE):
         figure = _draw(document, patches)
-        _save(figure, out / "boundary.png", dpi=150)
-        _save(figure, out / "boundary.svg", metadata={"Date": None})
+        title = {"Title": STUDY_TITLE}
+        _save(figure, out / "boundary.png", dpi=150, metadata=title)
+        _save(figure, out / "boundary.svg", metadata={**title, "Date": None})
 
 
 def _save(figure: Figure, path: Path, **options: Any) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
+from contextlib import suppress
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -31,15 +34,16 @@ class RidgeCache:
         self._options = options
 
     def read(self, key: str, source: Source, size: tuple[int, int]) -> Crossings:
-        """Return the ridges of an image at (h, w), detected where they are not here yet."""
+        """Return the ridges of an image at (h, w), detected where they are not here, whole, yet."""
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         path = self.folder / f"{digest}.npz"
-        if not path.is_file():
-            ridges = find_ridges(self._detect(source, size))
-            with atomic_path(path) as temporary, temporary.open("wb") as stream:
-                np.savez_compressed(stream, **vars(ridges))
-        with np.load(path, allow_pickle=False) as stored:
+        damaged = suppress(OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error)
+        with damaged, np.load(path, allow_pickle=False) as stored:
             return Crossings(stored["pixels"], stored["strength"])
+        ridges = find_ridges(self._detect(source, size))
+        with atomic_path(path) as temporary, temporary.open("wb") as stream:
+            np.savez_compressed(stream, **vars(ridges))
+        return ridges
 
     def _detect(self, source: Source, size: tuple[int, int]) -> np.ndarray:
         options = self._options

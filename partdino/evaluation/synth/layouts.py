@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from partdino.errors import OutputError
 from partdino.evaluation.synth import celeba, coco, cub, photos
-from partdino.files import write_json
+from partdino.files import recover_folder, write_json
 from partdino.version import __version__
 
 _RECORD = "synth.json"
@@ -75,20 +76,28 @@ def prepare_folder(out: Path, *, overwrite: bool) -> None:
     out
         Folder that is absent, empty, or holds what an earlier `write_layout` wrote.
     overwrite
-        Remove that earlier data set, and nothing else.
+        Remove that earlier data set, and nothing else; a file of somebody else in it is refused.
 
     Raises
     ------
     OutputError
         ``out`` is a file, or a folder with other content, or may not be overwritten.
     """
+    recover_folder(out)
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out} is a file; choose a folder")
     if not out.exists() or not any(out.iterdir()):
         return
     if not overwrite:
         raise OutputError(f"{out} is not empty; choose another folder or pass --overwrite")
-    for name in (*_written_before(out), _RECORD):
+    entries, files = _written_before(out)
+    foreign = (name for name in _files(out, entries) if name not in files)
+    if files and (mine := next(foreign, None)):
+        raise OutputError(
+            f"{out / mine} is none of the files that partdino synth wrote; move it, or choose "
+            "another folder"
+        )
+    for name in (*entries, _RECORD):
         path = out / name
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -131,12 +140,24 @@ def write_layout(
     settings = {"layout": name, "images": images, "seed": seed, "size": size}
     write_json(out / _RECORD, {"partdino": __version__, **settings})
     LAYOUTS[name].write(out, images, seed, size, done or (lambda: None))
+    files = sorted(_files(out, LAYOUTS[name].entries))
+    write_json(out / _RECORD, {"partdino": __version__, **settings, "files": files})
 
 
-def _written_before(out: Path) -> Sequence[str]:
+def _files(out: Path, entries: Sequence[str]) -> Iterator[str]:
+    """Yield what there is in entries of a folder that is no folder, by its path in it."""
+    for entry in entries:
+        path = out / entry
+        for each in path.rglob("*") if path.is_dir() and not path.is_symlink() else [path]:
+            if os.path.lexists(each) and (each.is_symlink() or not each.is_dir()):
+                yield each.relative_to(out).as_posix()
+
+
+def _written_before(out: Path) -> tuple[Sequence[str], Collection[str]]:
+    """Return the entries of an earlier data set, and its files, none where it was interrupted."""
     try:
         record = json.loads((out / _RECORD).read_text(encoding="utf-8"))
-        return LAYOUTS[record["layout"]].entries
+        return LAYOUTS[record["layout"]].entries, set(record.get("files", ()))
     except (OSError, ValueError, KeyError, TypeError):
         raise OutputError(
             f"{out} holds files that partdino synth did not write; choose another folder"

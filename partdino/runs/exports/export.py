@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from partdino.errors import ConfigError, InputError, OutputError, OutputNameError
-from partdino.files import refuse_url, whole_folder
+from partdino.files import recover_folder, refuse_url, whole_folder
 from partdino.runs.exports.exporter import Exporter, Target
 from partdino.runs.exports.finished import ExportImage, FinishedRun, Part
 from partdino.runs.exports.formats import find_format
 from partdino.runs.exports.image_ids import ImageIds
 from partdino.runs.exports.names import refuse_clash
 from partdino.runs.exports.photos import copy_name, copy_upright
+from partdino.runs.folder import RunVersion
 from partdino.runs.reporting import Reporter
+from partdino.runs.result_log import replaced_sentence
 from partdino.runs.review import REVIEW_FILE
 
 
@@ -64,7 +66,7 @@ def export(
         Nothing could be exported. Single images that fail are warned of.
     """
     kind = find_format(format)
-    run = FinishedRun(folder)
+    version, run = RunVersion(folder), FinishedRun(folder)
     parts = choose_parts(run.parts(), only, drop)
     if coco_ids is not None and not kind.takes_ids:
         raise ConfigError(f"--coco-ids is of no use with {format}, whose images have no numbers")
@@ -72,8 +74,10 @@ def export(
     photos = with_photos or kind.needs_photos
     check_out(out, folder)
     _refuse_clashes(run, kind, photos)
-    if run.review.parts or run.review.photos:
+    if (folder / REVIEW_FILE).exists():
         reporter.say(f"the review in {folder / REVIEW_FILE} is applied")
+    if replaced := [recorded.name for recorded in run if recorded.is_replaced()]:
+        reporter.warn(replaced_sentence(replaced, "their label maps are of older ones"))
     failed: dict[str, str] = {}
     with whole_folder(out) as place:
         exporter = kind(Target(place, parts, photos, ids, reporter.warn))
@@ -85,6 +89,7 @@ def export(
                     failed[image.recorded.name] = str(error)
                     reporter.warn(str(error))
                 advance()
+        version.check()
         if len(failed) == run.num_images:
             raise InputError(f"no image of {folder} could be exported; see the warnings")
         exporter.close()
@@ -117,6 +122,7 @@ def choose_parts(parts: Sequence[Part], only: Sequence[int], drop: Sequence[int]
 def check_out(out: Path, folder: Path) -> None:
     """Raise `OutputError` where the folder to write holds anything, or is in the run's own."""
     refuse_url(out)
+    recover_folder(out)
     if out.resolve().is_relative_to(folder.resolve()):
         raise OutputError(f"{out} is inside the run, which is never changed; choose another --out")
     try:
@@ -139,7 +145,7 @@ def _refuse_clashes(run: FinishedRun, kind: type[Exporter], photos: bool) -> Non
 def _images(run: FinishedRun, parts: Sequence[Part], photos: bool) -> Iterator[ExportImage]:
     values = run.values(parts)
     for recorded in run:
-        image = ExportImage(recorded.name, recorded.photo, recorded, run.folder, values)
+        image = ExportImage(recorded.name, recorded.photo, recorded, run.division, values)
         yield replace(image, name=copy_name(image.name)) if photos else image
 
 

@@ -12,11 +12,12 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from partdino.errors import InputError, OutputError
+from partdino.files import recover_folder
 from partdino.images import read_image
 from partdino.parts.result import PartSegmentation
 from partdino.runs.folder import is_unfinished, read_run
 from partdino.runs.result_log import RESULTS_FILE, Recorded, read_head, read_results
-from partdino.runs.review import Review, label_lookup, read_review, reviewed_parts
+from partdino.runs.review import Division, Review, label_lookup, read_review, reviewed_parts
 from partdino.runs.writers.coco import part_categories
 
 _TAKEN = ("object", "images", "masks")  # folders of exports
@@ -60,8 +61,10 @@ class ExportImage:
         The photo's name in the export.
     photo_path
         Where the photo is, or its URL.
-    recorded, folder
-        Its line in the list of results, and the output folder.
+    recorded
+        Its line in the list of results.
+    division
+        How the review divides the photos of the run.
     values
         uint8 (256,): what each value of its label map becomes, 0 of what is not exported.
     """
@@ -69,7 +72,7 @@ class ExportImage:
     name: str
     photo_path: str
     recorded: Recorded
-    folder: Path
+    division: Division
     values: np.ndarray
 
     @property
@@ -85,15 +88,15 @@ class ExportImage:
         ------
         InputError
             The label map is missing or damaged.
+        ReviewError
+            What the review divides it by is.
         """
         cure = "label again with partdino segment --overwrite"
         try:
-            result = self.recorded.recall(self.folder)
+            result = self.division.result(self.recorded)
         except OutputError as error:
             raise InputError(f"{error}; {cure}") from error
         labels = result.label_map
-        if labels.dtype != np.uint8 or labels.ndim != 2 or labels.max() > result.num_parts:
-            raise InputError(f"the label map of {self.recorded.name} is of something else; {cure}")
         exported = replace(result, label_map=self.values[labels])
         kept = self.values[self.values > 0]
         if len(np.unique(kept)) == len(kept):  # nothing is merged
@@ -125,9 +128,17 @@ class ExportImage:
         InputError
             It cannot be read (any more), or is another one than the run had.
         """
+        self.check_version()
         photo = read_image(self.photo_path).pixels
         self.check_size(photo.shape[:2])
         return photo
+
+    def check_version(self) -> None:
+        """Raise `InputError` where the photo is known to be another one than was labelled."""
+        if self.recorded.is_replaced():
+            raise InputError(
+                f"{self.photo_path}: the photo was replaced since it was labelled; label it again"
+            )
 
     def check_size(self, size: tuple[int, ...]) -> None:
         """Raise `InputError` where a photo of this (H, W) is not the one that was labelled."""
@@ -166,6 +177,7 @@ class FinishedRun:
     """
 
     def __init__(self, folder: Path) -> None:
+        recover_folder(folder)
         self.folder = folder
         self.review = Review("")
         if is_unfinished(folder):
@@ -182,6 +194,7 @@ class FinishedRun:
         self.num_parts = len(first.confidence or [])
         model_sha256 = read_head(folder / RESULTS_FILE).get("model_sha256", "")
         self.review = read_review(folder, model_sha256, self.num_parts)
+        self.division.check(read_results(folder / RESULTS_FILE))
         self.num_images = sum(1 for _ in self)
         if not self.num_images:
             raise InputError(f"the review of {folder} excludes every photo; take some back")
@@ -189,14 +202,18 @@ class FinishedRun:
     def __iter__(self) -> Iterator[Recorded]:
         """Yield what was recorded of each image that is exported, in the order of the run."""
         for recorded in read_results(self.folder / RESULTS_FILE):
-            excluded = self.review.photos.get(recorded.name) == "excluded"
-            if recorded.failure is None and not excluded:
+            if recorded.failure is None and not self.excludes(recorded):
                 yield recorded
+
+    def excludes(self, recorded: Recorded) -> bool:
+        """Return whether the review excludes an image."""
+        return self.review.photos.get(recorded.name) == "excluded"
 
     def parts(self) -> list[Part]:
         """Return all parts that the review leaves, in order of their numbers."""
         found = [p for p in reviewed_parts(self.review, self.num_parts) if not p.background]
-        usual = {each["id"]: each["name"] for each in part_categories(self.num_parts)}
+        numbers = part_categories(self.division.largest)
+        usual = {each["id"]: each["name"] for each in numbers}
         said = {number: part.name for number, part in self.review.parts.items()}
         names = {p.part: said.get(p.part) or usual[p.part] for p in found}
         taken = Counter(file_name(name).casefold() for name in names.values())
@@ -209,8 +226,13 @@ class FinishedRun:
             parts.append(Part(each.part, name, file, (red, green, blue)))
         return parts
 
+    @cached_property
+    def division(self) -> Division:
+        """How the review divides the photos."""
+        return Division(self.folder, self.review, self.num_parts)
+
     def values(self, parts: Collection[Part]) -> np.ndarray:
-        """Return what each value of a label map becomes, uint8 (256,), where parts are exported."""
+        """Return what each label of `division` becomes, uint8 (256,), where parts are exported."""
         values = label_lookup(self.review, self.num_parts)
         values[~np.isin(values, [part.number for part in parts])] = 0
         return values

@@ -62,6 +62,7 @@ def copy_upright(image: ExportImage, target: Path) -> None:
     OutputError
         The copy cannot be written.
     """
+    image.check_version()
     content = _content(image.photo_path)
     size = _plain_size(content)
     if size is not None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from partdino.errors import ConfigError, OutputError
 from partdino.files import atomic_path, csv_safe
+from partdino.output_marks import WORKBOOK_CREATOR
 
 _MOST_ROWS = 1_048_576  # of a sheet, with the header
 _MOST_COLUMNS = 16_384
@@ -45,6 +46,7 @@ def write_excel(
     from openpyxl import Workbook
 
     book = Workbook(write_only=True)
+    book.properties.creator = WORKBOOK_CREATOR
     for name, (header, rows) in sheets.items():
         sheet = book.create_sheet(name)
         if len(header) > _MOST_COLUMNS:

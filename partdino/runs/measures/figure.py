@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partdino.errors import InputError
+from partdino.output_marks import MEASURES_TITLE
 from partdino.runs.measures.photo import PhotoMeasures
 from partdino.runs.measures.tables import Tables
 from partdino.runs.measures.user_table import Joined
@@ -85,7 +86,11 @@ def collect(photos: Iterable[PhotoMeasures], total: int, tables: Tables, by: str
 
 
 def write_figure(
-    files: Sequence[Path], values: Values, parts: int, groups: Sequence[str], by: str | None
+    files: Sequence[Path],
+    values: Values,
+    parts: Mapping[int, str],
+    groups: Sequence[str],
+    by: str | None,
 ) -> None:
     """Draw a panel for each measurement with a box for each part, or for each part and group.
 
@@ -99,7 +104,7 @@ def write_figure(
     values
         From `collect`.
     parts
-        K.
+        Names of the parts, by number.
     groups, by
         From `check_group`, and what they are values of; one empty group and None without.
 
@@ -108,8 +113,8 @@ def write_figure(
     OutputError
         A file cannot be written.
     """
-    shown = range(1, min(parts, max(1, MAX_BOXES // len(groups))) + 1)
-    write_plot(lambda: _draw(values, shown, groups, by, parts), files)
+    some = dict(list(parts.items())[: max(1, MAX_BOXES // len(groups))])
+    write_plot(lambda: _draw(values, some, groups, by, len(parts)), files, MEASURES_TITLE)
 
 
 def _group(name: str, metadata: Joined | None, by: str | None) -> str | None:
@@ -119,7 +124,7 @@ def _group(name: str, metadata: Joined | None, by: str | None) -> str | None:
 
 
 def _draw(
-    values: Values, shown: Sequence[int], groups: Sequence[str], by: str | None, parts: int
+    values: Values, shown: Mapping[int, str], groups: Sequence[str], by: str | None, parts: int
 ) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
@@ -145,7 +150,7 @@ def _draw(
 def _boxes(
     panel: Axes,
     found: Mapping[tuple[int, str], Sequence[float]],
-    shown: Sequence[int],
+    shown: Mapping[int, str],
     groups: Sequence[str],
 ) -> None:
     width = 0.8 / len(groups)
@@ -165,18 +170,20 @@ def _boxes(
             flierprops={"marker": ".", "markersize": 2, "markeredgecolor": GREY},
             manage_ticks=False,
         )
-    panel.set_xticks(list(shown), [str(part) for part in shown])
-    panel.set_xlim(shown[0] - 0.6, shown[-1] + 0.6)
+    names = [name.removeprefix("part ") for name in shown.values()]
+    upright = max(map(len, names), default=0) <= 3
+    panel.set_xticks(range(len(shown)), names, rotation=0 if upright else 90)
+    panel.set_xlim(-0.6, len(shown) - 0.4)
     panel.spines[["top", "right"]].set_visible(False)
     panel.grid(axis="y", alpha=0.25)
 
 
 def _places(
-    shown: Sequence[int], groups: Sequence[str], width: float
+    shown: Mapping[int, str], groups: Sequence[str], width: float
 ) -> Iterator[tuple[int, float, str, str]]:
     """Yield part, place on the axis, group and colour of every box."""
-    for part in shown:
+    for place, part in enumerate(shown):
         for index, group in enumerate(groups):
             of_part = "#{:02x}{:02x}{:02x}".format(*part_colours()[part])
             colour = of_part if len(groups) == 1 and not group else _COLOURS[index]
-            yield part, part + (index - (len(groups) - 1) / 2) * width, group, colour
+            yield part, place + (index - (len(groups) - 1) / 2) * width, group, colour

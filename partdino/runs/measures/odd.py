@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,9 +47,15 @@ class OddPhotos:
 
     A part's area counts as its share of the object, and the object's as its share of the photo:
     distance and resolution do not make a part odd. Both are judged by their logarithm.
+
+    Parameters
+    ----------
+    names
+        Of the parts, by number.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[int, str]) -> None:
+        self._names = names
         self._objects = array("d")
         self._parts: dict[int, array] = {}
 
@@ -76,7 +82,9 @@ class OddPhotos:
         if photo.failure is not None:
             yield f"failed: {photo.failure}"
             return
-        if not photo.photo_found:
+        if photo.photo_replaced:
+            yield "photo replaced"
+        elif not photo.photo_found:
             yield "photo not found"
         if not photo.parts:
             yield "no object"
@@ -85,8 +93,8 @@ class OddPhotos:
         if self._object and (verdict := self._object.judge(share)):
             yield f"object {verdict}"
         present = {part.part for part in photo.parts}
-        yield from (f"part {part} missing" for part in self._common if part not in present)
+        yield from (f"{self._names[part]} missing" for part in self._common if part not in present)
         for part in photo.parts:
             usual = self._usual[part.part]
             if usual and (verdict := usual.judge(part.share_of_object)):
-                yield f"part {part.part} {verdict}"
+                yield f"{self._names[part.part]} {verdict}"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
+
+import numpy as np
 
 from partdino.errors import InputError
 from partdino.images import read_image
 from partdino.parts.measures import PartMeasures, measure_parts
+from partdino.runs.exports.finished import ExportImage
 from partdino.runs.result_log import Recorded
+from partdino.runs.review import Division
 
 
 @dataclass(frozen=True)
@@ -24,10 +28,14 @@ class PhotoMeasures:
         Of the upright photo, in pixels; 0 after a failure.
     foreground_found, photo_found
         Whether there is an object, and whether the photo could be read for its colours.
+    photo_replaced
+        Whether it is another one than was labelled, and was not read therefore.
     confidence
         Mean confidence of each of the K parts in [0, 1]; empty after a failure.
     parts
         The parts that are present.
+    mended
+        Whether a person has mended the photo in the review.
     failure
         Why there are none, or None.
     """
@@ -37,8 +45,10 @@ class PhotoMeasures:
     height: int = 0
     foreground_found: bool = False
     photo_found: bool = False
+    photo_replaced: bool = False
     confidence: tuple[float, ...] = ()
     parts: tuple[PartMeasures, ...] = ()
+    mended: bool = False
     failure: str | None = None
 
     @property
@@ -65,27 +75,28 @@ class PhotoMeasures:
         return cls(**{**values, "confidence": tuple(values["confidence"]), "parts": parts})
 
 
-def measure_photo(recorded: Recorded, out: Path) -> PhotoMeasures:
+def measure_photo(recorded: Recorded, division: Division, values: np.ndarray) -> PhotoMeasures:
     """Measure the parts of a photo, with its colours at its own resolution if it can be read.
 
     Parameters
     ----------
     recorded
         Of an image that has a result.
-    out
-        The output folder of its run, absolute.
+    division, values
+        How the review divides the photos of the run, and what its labels become, as of
+        `partdino.runs.exports.finished.ExportImage`.
 
     Raises
     ------
     PartDinoError
         The label map is missing or damaged, or the photo is not the one that was labelled.
     """
-    result = recorded.recall(out)
+    result = ExportImage(recorded.name, recorded.photo, recorded, division, values).result
     height, width = result.label_map.shape
-    try:
-        photo = read_image(recorded.photo).pixels
-    except InputError:
-        photo = None
+    replaced, photo = recorded.is_replaced(), None
+    if not replaced:
+        with suppress(InputError):
+            photo = read_image(recorded.photo).pixels
     if photo is not None and photo.shape[:2] != (height, width):
         now = f"{photo.shape[1]}x{photo.shape[0]}"
         raise InputError(f"is {now} now and was {width}x{height} when labelled; label it again")
@@ -95,6 +106,8 @@ def measure_photo(recorded: Recorded, out: Path) -> PhotoMeasures:
         height=height,
         foreground_found=result.foreground_found,
         photo_found=photo is not None,
-        confidence=tuple(recorded.confidence or ()),
+        photo_replaced=replaced,
+        confidence=tuple(result.confidence.tolist()),
         parts=tuple(measure_parts(result.label_map, photo)),
+        mended=recorded.name in division.review.mended,
     )

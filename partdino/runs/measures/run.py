@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pools import worker_pool
-from partdino.errors import InputError, OutputError
-from partdino.files import write_csv
-from partdino.runs.folder import MEASURE_FILES, is_unfinished, read_run
+from partdino.files import refuse_inside, remove, write_csv
+from partdino.output_marks import MEASUREMENTS, WORK_FOLDER
+from partdino.runs.exports.finished import FinishedRun
+from partdino.runs.folder import PER_IMAGE, RunVersion
 from partdino.runs.lock import lock_folder
 from partdino.runs.measures.excel import check_excel, write_excel
 from partdino.runs.measures.figure import check_group, collect, write_figure
@@ -21,10 +23,15 @@ from partdino.runs.measures.scales import Scales
 from partdino.runs.measures.tables import Tables
 from partdino.runs.measures.user_table import join, read_user_table
 from partdino.runs.reporting import Reporter, RunLog
-from partdino.runs.result_log import RESULTS_FILE, read_results
+from partdino.runs.result_log import RESULTS_FILE, Recorded, read_results, replaced_sentence
+from partdino.runs.resume import check_replaceable
+from partdino.runs.review import REVIEW_FILE, reviewed_parts
 from partdino.runs.writers.spool import Spool
 
 _MODULES = ("partdino.runs.measures.photo",)
+_TABLES = ("measurements.csv", "photos.csv")
+_WORKBOOK = "measurements.xlsx"
+_PLOTS = ("measurements.png", "measurements.svg")
 
 
 def measure(
@@ -38,7 +45,9 @@ def measure(
     overwrite: bool = False,
     workers: int | Literal["auto"] = "auto",
 ) -> dict[str, Any]:
-    """Measure the parts in all photos of a finished run.
+    """Measure the parts in all photos of a finished run, as its review has them.
+
+    Photos that the review excludes are left out.
 
     Parameters
     ----------
@@ -62,7 +71,8 @@ def measure(
     Returns
     -------
     dict
-        How many photos were measured, have failed and look odd, and the files.
+        How many photos were measured, have failed and look odd, which of them could not be read or
+        were replaced, and the files.
 
     Raises
     ------
@@ -71,9 +81,10 @@ def measure(
     """
     if excel:
         check_excel()
-    if is_unfinished(folder) or not (folder / RESULTS_FILE).is_file() or not read_run(folder):
-        raise InputError(f"{folder} holds no finished run; pass the --out of partdino segment")
-    names = [recorded.name for recorded in read_results(folder / RESULTS_FILE)]
+    version = RunVersion(folder)
+    run = FinishedRun(folder)
+    refuse_inside(out, "--out", *(folder / kind for kind in (*PER_IMAGE, WORK_FOLDER)))
+    names = [recorded.name for recorded in _recorded(run)]
     scales = Scales(scale, names) if scale else None
     told = join(read_user_table(metadata), names) if metadata else None
     groups = check_group(by, told) if by else [""]
@@ -81,51 +92,59 @@ def measure(
         if each and each.unmatched:
             reporter.warn(each.unmatched)
     with lock_folder(out):
-        if old := [name for name in MEASURE_FILES if (out / name).exists() and not overwrite]:
-            raise OutputError(f"{out / old[0]} exists; pass --overwrite or another --out")
-        spool, odd, log = Spool(out), OddPhotos(), RunLog(reporter)
-        parts = _measure_all(folder, len(names), spool, odd, log, workers)
+        for name in (*_TABLES, *_PLOTS, *[_WORKBOOK] * excel):
+            check_replaceable(out / name, MEASUREMENTS[name], overwrite)
+        parts = {
+            p.part: p.name for p in reviewed_parts(run.review, run.num_parts) if not p.background
+        }
+        spool, odd, log = Spool(out), OddPhotos(parts), RunLog(reporter)
+        replaced = _measure_all(run, len(names), spool, odd, log, workers)
+        version.check()
         odd.finish()
-        tables = Tables(parts, scales, told)
+        review = run.review if run.review.says_anything else None
+        if (folder / REVIEW_FILE).exists():
+            reporter.say(f"the review in {folder / REVIEW_FILE} is applied")
+        tables = Tables(parts, scales, told, review)
         files = _write(out, tables, spool, odd, excel)
-        plots = [out / name for name in MEASURE_FILES[-2:]]
+        plots = [out / name for name in _PLOTS]
         values = collect(_read(spool), len(names), tables, by)
         write_figure(plots, values, parts, groups, by)
     strange = sum(bool(odd.of(photo)) for photo in _read(spool))
     return {
         "counts": {"images": len(names), "failed": len(log.failures), "odd": strange},
         "without_photo": log.without_photo,
+        "replaced": replaced,
         "files": [*files, *map(str, plots)],
     }
 
 
 def _measure_all(
-    folder: Path,
+    run: FinishedRun,
     total: int,
     spool: Spool,
     odd: OddPhotos,
     log: RunLog,
     workers: int | Literal["auto"],
-) -> int:
-    """Measure all photos into the spool; return the number of parts, K."""
-    parts = 0
-    results = folder / RESULTS_FILE
-    given = (Outcome(r.name, r, r.failure) for r in read_results(results))
-    function = partial(measure_photo, out=folder.absolute())
+) -> list[str]:
+    """Measure all photos into the spool; return the names of photos that were replaced."""
+    replaced = list[str]()
+    given = (Outcome(r.name, r, r.failure) for r in _recorded(run))
+    division = replace(run.division, folder=run.folder.absolute())
+    function = partial(measure_photo, division=division, values=run.values(run.parts()))
     with (
         worker_pool(workers, modules=_MODULES) as pool,
         log.reporter.progress("measurements", total) as advance,
     ):
         for recorded, outcome in zip(
-            read_results(results), run_stage("measure", function, given, pool), strict=True
+            _recorded(run), run_stage("measure", function, given, pool), strict=True
         ):
             if outcome.failure is None:
                 photo = outcome.result
             else:
                 photo = PhotoMeasures(outcome.name, failure=outcome.failure)
             if recorded.failure is None and log.note(outcome):
-                log.note_odd(photo.name, True, photo.photo_found)
-            parts = max(parts, len(photo.confidence))
+                log.note_odd(photo.name, True, photo.photo_found or photo.photo_replaced)
+                replaced += [photo.name] * photo.photo_replaced
             odd.add(photo)
             spool.write(photo.dump() + "\n")
             advance(outcome.seconds)
@@ -134,11 +153,16 @@ def _measure_all(
             f"{len(log.without_photo)} photos cannot be read any more, so they have no colours: "
             + ", ".join(log.without_photo[:3])
         )
-    return parts
+    if replaced:
+        log.reporter.warn(replaced_sentence(replaced, "they have no colours"))
+    return replaced
 
 
 def _write(out: Path, tables: Tables, spool: Spool, odd: OddPhotos, excel: bool) -> list[str]:
-    measurements, photos, workbook = (out / name for name in MEASURE_FILES[:3])
+    measurements, photos = (out / name for name in _TABLES)
+    workbook = out / _WORKBOOK
+    if MEASUREMENTS[_WORKBOOK].may_go(workbook):
+        remove(workbook)  # of the measurements that are replaced
     write_csv(measurements, tables.measurements_header(), tables.measurements(_read(spool)))
     write_csv(photos, tables.photos_header(), tables.photos(_read(spool), odd))
     if not excel:
@@ -149,6 +173,12 @@ def _write(out: Path, tables: Tables, spool: Spool, odd: OddPhotos, excel: bool)
     }
     write_excel(workbook, sheets)
     return [str(measurements), str(photos), str(workbook)]
+
+
+def _recorded(run: FinishedRun) -> Iterator[Recorded]:
+    """Yield what is measured: also what has failed, not what the review excludes."""
+    results = read_results(run.folder / RESULTS_FILE)
+    return (recorded for recorded in results if not run.excludes(recorded))
 
 
 def _read(spool: Spool) -> Iterator[PhotoMeasures]:

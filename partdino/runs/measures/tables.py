@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from partdino.runs.measures.odd import OddPhotos
 from partdino.runs.measures.photo import PhotoMeasures
 from partdino.runs.measures.scales import Scales
 from partdino.runs.measures.user_table import Joined
+from partdino.runs.review import Review
 
 Row = list[Any]
 
@@ -22,6 +23,7 @@ _PHOTO = (
     *("odd", "photo_width_px", "photo_height_px", "object_area_px", "object_share_of_photo"),
     *("parts_present", "mean_confidence"),
 )
+_SAID = ("checked", "mended")
 _DIGITS = 6  # significant ones
 
 
@@ -32,17 +34,20 @@ class Tables:
     Attributes
     ----------
     parts
-        K.
+        The names of the parts, by number.
     scales, metadata
         What the user has told of the photos, or None.
+    review
+        What a person has said, None where nothing: then the tables lack its columns.
     """
 
-    parts: int
+    parts: Mapping[int, str]
     scales: Scales | None
     metadata: Joined | None
+    review: Review | None
 
     def __post_init__(self) -> None:
-        ours = {*self._measurements(), *self._photos()}
+        ours = {*self._measurements(), *self._photos(), *(("name", *_SAID) if self.review else ())}
         if twice := [column for column in self._told if column in ours]:
             raise InputError(
                 f"--metadata: column '{twice[0]}' is one of the measurements'; rename it"
@@ -55,11 +60,15 @@ class Tables:
 
     def measurements_header(self) -> Row:
         """Return the columns of `measurements.csv`."""
-        return [*self._measurements()[:2], *self._told, *self._measurements()[2:]]
+        own = self._measurements()
+        name = ["name"] if self.review else []
+        return [*own[:2], *name, *self._told, *own[2:]]
 
     def photos_header(self) -> Row:
         """Return the columns of `photos.csv`."""
-        return [*self._photos()[:2], *self._told, *self._photos()[2:]]
+        own = self._photos()
+        said = _SAID if self.review else ()
+        return [*own[:2], *said, *self._told, *own[2:]]
 
     def measurements(self, photos: Iterable[PhotoMeasures]) -> Iterator[Row]:
         """Yield the rows of `measurements.csv`."""
@@ -67,8 +76,9 @@ class Tables:
             size = [photo.width, photo.height]
             for part in photo.parts:
                 values = self.values(photo, part)
+                name = [self.parts[part.part]] if self.review else []
                 yield [
-                    *(photo.name, part.part, *self._row(photo)),
+                    *(photo.name, part.part, *name, *self._row(photo)),
                     *(*size, *self._scale(photo)),
                     *(rounded(values[name]) for name in self.measures),
                 ]
@@ -77,7 +87,7 @@ class Tables:
         """Yield the rows of `photos.csv`."""
         for photo in photos:
             yield [
-                *(photo.name, odd.of(photo), *self._row(photo)),
+                *(photo.name, odd.of(photo), *self._said(photo), *self._row(photo)),
                 *self._whole(photo),
                 *self._scale(photo),
                 *(rounded(value) for value in self._wide(photo)),
@@ -101,9 +111,7 @@ class Tables:
         return ["image", "part", *_PHOTO[1:3], *self._scale_column, *self.measures]
 
     def _photos(self) -> Row:
-        wide = [
-            f"part_{part}_{name}" for part in range(1, self.parts + 1) for name in self.measures
-        ]
+        wide = [f"part_{part}_{name}" for part in self.parts for name in self.measures]
         return ["image", *_PHOTO, *self._scale_column, *wide]
 
     @property
@@ -116,6 +124,11 @@ class Tables:
     def _row(self, photo: PhotoMeasures) -> tuple[str, ...]:
         return self.metadata.row(photo.name) if self.metadata else ()
 
+    def _said(self, photo: PhotoMeasures) -> Row:
+        if self.review is None:
+            return []
+        return [self.review.photos.get(photo.name), "yes" if photo.mended else None]
+
     def _whole(self, photo: PhotoMeasures) -> Row:
         if photo.failure is not None:
             return [None] * (len(_PHOTO) - 1)
@@ -125,7 +138,7 @@ class Tables:
 
     def _wide(self, photo: PhotoMeasures) -> Iterator[Any]:
         present = {part.part: self.values(photo, part) for part in photo.parts}
-        for part in range(1, self.parts + 1):
+        for part in self.parts:
             for name in self.measures:
                 absent = 0 if name in _ZERO_WHERE_ABSENT and photo.failure is None else None
                 yield present[part][name] if part in present else absent

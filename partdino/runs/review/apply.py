@@ -42,7 +42,9 @@ class ReviewedPart:
 
 
 def reviewed_parts(review: Review, num_parts: int) -> list[ReviewedPart]:
-    """Return what became of the parts 1 to `num_parts`, in their order, each once.
+    """Return what became of the parts of a run, `num_parts` = K, in their order, each once.
+
+    Those that were cut off others come after K.
 
     Examples
     --------
@@ -52,7 +54,7 @@ def reviewed_parts(review: Review, num_parts: int) -> list[ReviewedPart]:
     [('wing', (1, 3)), ('part 2', (2,))]
     """
     members: dict[int, list[int]] = {}
-    for part in range(1, num_parts + 1):
+    for part in review.numbers(num_parts):
         root = review.root(part)
         group = members.setdefault(root, [root])
         if part != root:
@@ -61,13 +63,13 @@ def reviewed_parts(review: Review, num_parts: int) -> list[ReviewedPart]:
 
 
 def label_lookup(review: Review, num_parts: int) -> np.ndarray:
-    """Return what each label becomes.
+    """Return what each label of a photo becomes, as `partdino.runs.review.Division` divides it.
 
     Returns
     -------
     np.ndarray
         uint8 (256,): of a part, the number of the part that it is merged into, 0 where that is
-        background. Values above K stay 0.
+        background. Other values stay 0.
     """
     lookup = np.zeros(_LABELS, np.uint8)
     for part in reviewed_parts(review, num_parts):
@@ -98,7 +100,8 @@ def review_label_map(label_map: np.ndarray, review: Review, num_parts: int) -> n
     Parameters
     ----------
     label_map
-        uint8 (H, W) of the run: 0 = background, 1..K = parts. It is not altered.
+        uint8 (H, W): 0 = background, else parts, as `partdino.runs.review.Division` has them; as
+        the run left them where nothing was split or mended. It is not altered.
     review
         What is said of the parts.
     num_parts

@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from partdino.errors import InputError, OutputError
-from partdino.files import csv_safe
+from partdino.errors import InputError, OutputError, ReviewError
+from partdino.files import csv_safe, recover_folder
 from partdino.images.decode import TooLargeError, open_image
 from partdino.images.read import ImageError, read_image
-from partdino.output_marks import LABELS_FOLDER
+from partdino.output_marks import LABELS_FOLDER, RUN_FILE
 from partdino.runs.folder import is_unfinished, read_run
-from partdino.runs.result_log import RESULTS_FILE, Recorded, read_head, read_results
+from partdino.runs.reporting import Reporter
+from partdino.runs.result_log import (
+    RESULTS_FILE,
+    Recorded,
+    read_head,
+    read_results,
+    replaced_sentence,
+)
+from partdino.runs.review.division import Clusters, Division, Shares, is_of, read_clusters
+from partdino.runs.review.mend import Mend
+from partdino.runs.review.split import Split, cut_in_two
+from partdino.runs.review.state import Review
+from partdino.runs.writers.pieces import pieces_path, read_pieces
 
 _AGAIN = "label again with --overwrite"
+_OBJECTS = ("weights", "options", "parts", "counts")  # in `run.json`
+_NAMED = "named"  # of its parts, where the model has names
 
 
 @dataclass(frozen=True)
@@ -83,9 +97,93 @@ class FinishedRun:
             raise InputError(f"{path} is missing or damaged; {_AGAIN}") from error
         return area
 
-    def label_map(self, index: int) -> np.ndarray:
-        """Return a photo's label map as the run left it, uint8 (H, W); raises `OutputError`."""
-        return self.images[index].recall(self.folder).label_map
+    def warn_of_replaced(self, reporter: Reporter) -> None:
+        """Say in one line which photos are not those that were labelled."""
+        if replaced := [image.name for image in self.images if image.is_replaced()]:
+            reporter.warn(replaced_sentence(replaced, "they are not shown"))
+
+    @cached_property
+    def without_pieces(self) -> list[int]:
+        """The photos of which nothing is kept that they could be mended or split by."""
+        paths = (pieces_path(self.folder, image.stem) for image in self.images)
+        return [index for index, path in enumerate(paths) if not path.is_file()]
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """The small clusters of the model; raises `ReviewError`."""
+        return read_clusters(self.folder, self.model_sha256)
+
+    @cached_property
+    def cluster_pixels(self) -> np.ndarray:
+        """int64 (N, M): how many pixels of each photo's pieces are in each cluster.
+
+        Raises
+        ------
+        ReviewError
+            Nothing is kept of some photo, or it is damaged.
+        """
+        number = len(self.clusters.parts)
+        counts = np.zeros((len(self.images), number), np.int64)
+        for index, image in enumerate(self.images):
+            if (pieces := read_pieces(self.folder, image.stem, number)) is None:
+                raise ReviewError(self._why_not(len(self.without_pieces) or 1))
+            counts[index] = np.bincount(pieces.clusters.ravel(), minlength=number + 1)[1:]
+        return counts
+
+    def _why_not(self, photos: int) -> str:
+        return (
+            f"parts cannot be split: {photos} of {len(self.images)} photos were labelled with "
+            "--no-review or before version 0.2, or what was kept of them is damaged; label again"
+        )
+
+    def halves(self, review: Review, part: int) -> list[int]:
+        """Return the small clusters to cut off a part, see `cut_in_two`.
+
+        Parameters
+        ----------
+        review
+            What the parts are made of by now.
+        part
+            The number of a part that is not merged into another one.
+
+        Raises
+        ------
+        ReviewError
+            It cannot be cut, or there is no such part.
+        """
+        members = [n for n in review.numbers(self.num_parts) if review.root(n) == part]
+        of_cluster = review.part_of_clusters(self.clusters.parts)
+        ours = np.flatnonzero(np.isin(of_cluster, members))
+        try:
+            weights = self.cluster_pixels.sum(axis=0)
+            return cut_in_two(ours, self.clusters.centroids, weights).tolist()
+        except ValueError as error:
+            raise ReviewError(f"part {part} cannot be split: {error}") from error
+
+    def fresh(self, review: Review) -> Review:
+        """Return a review without what was mended of photos that were labelled anew since."""
+        mended = {
+            name: mend
+            for name, mend in review.mended.items()
+            if name in self.names and is_of(mend, self.folder, self.images[self.names[name]].stem)
+        }
+        return replace(review, mended=mended)
+
+    def shares_of(self, review: Review, name: str, mend: Mend) -> Shares:
+        """Return `Division.shares` of a mended photo, remembered while they stay the same."""
+        known = self._shares.get(name)
+        if known is None or known[0] is not mend or known[1] != review.splits:
+            shares = self.divided(review).shares(self.images[self.names[name]])
+            known = self._shares[name] = (mend, dict(review.splits), shares)
+        return known[2]
+
+    @cached_property
+    def _shares(self) -> dict[str, tuple[Mend, dict[int, Split], Shares]]:
+        return {}
+
+    def divided(self, review: Review) -> Division:
+        """Return how a review divides the photos."""
+        return Division(self.folder, review, self.num_parts)
 
     def size(self, index: int) -> tuple[int, int]:
         """Return a photo's (H, W) from the header of its label map; raises `OutputError`."""
@@ -97,11 +195,22 @@ class FinishedRun:
             raise OutputError(f"{name} cannot be read ({error}); {_AGAIN}") from error
 
     def photo(self, index: int, max_pixels: int) -> np.ndarray | None:
-        """Return a photo, uint8 (h, w, 3) RGB of at most so many pixels; None if it is gone."""
+        """Return a photo, uint8 (h, w, 3) RGB of at most so many pixels.
+
+        None if it is gone, or is another one now than the one that was labelled.
+        """
+        image = self.images[index]
         try:
-            return read_image(self.images[index].photo, max_pixels).pixels
+            return None if image.is_replaced() else read_image(image.photo, max_pixels).pixels
         except ImageError:
             return None
+
+
+def _is_sound(value: object) -> bool:
+    """Return whether a value of `run.json` is an object of texts and numbers, or what has names."""
+    return isinstance(value, dict) and not any(
+        isinstance(v, dict | list) for name, v in value.items() if name != _NAMED
+    )
 
 
 def open_run(folder: Path) -> FinishedRun:
@@ -114,14 +223,17 @@ def open_run(folder: Path) -> FinishedRun:
     OutputError
         Its list of results is damaged.
     """
+    recover_folder(folder)
     document = read_run(folder)
     if not document or is_unfinished(folder):
         what = "an unfinished run" if is_unfinished(folder) else "no run"
         raise InputError(f"{folder} holds {what}; name the --out of a finished `partdino segment`")
+    if not all(_is_sound(document.get(field, {})) for field in _OBJECTS):
+        raise InputError(f"{folder / RUN_FILE} is damaged; {_AGAIN}")
     head = read_head(folder / RESULTS_FILE)
     images = [each for each in read_results(folder / RESULTS_FILE) if each.failure is None]
     if not images:
         raise InputError(f"{folder}: no photo has a label map; see {folder / 'failures.csv'}")
     if len({len(image.confidence or ()) for image in images}) != 1:
         raise InputError(f"{folder / RESULTS_FILE} is damaged; {_AGAIN}")
-    return FinishedRun(folder, document, head["model_sha256"], images)
+    return FinishedRun(folder, document, head.get("model_sha256", ""), images)

@@ -112,7 +112,7 @@ def _described(run: Mapping[str, Any], options: Mapping[str, Any]) -> str:
 
 def _counted(run: Mapping[str, Any]) -> str:
     counts = run.get("counts", {})
-    if "labelled" not in counts:
+    if not {"images", "labelled"} <= set(counts):
         return ""
     text = f"Of {counts['images']} photos, {counts['labelled']} were labelled"
     return text + (f"; {counts['failed']} could not be read." if counts.get("failed") else ".")
@@ -125,6 +125,9 @@ def _reviewed(review: Review, num_parts: int) -> list[str]:
         for part in parts
         if len(part.members) > 1
     ]
+    if splits := sorted(review.splits.items()):
+        cut = (f"part {split.of} into parts {split.of} and {number}" for number, split in splits)
+        sentences.insert(0, f"Split by hand: {', '.join(cut)}.")
     background = sorted(member for part in parts if part.background for member in part.members)
     if background:
         were = "Part {} was" if len(background) == 1 else "Parts {} were"
@@ -139,6 +142,9 @@ def _reviewed(review: Review, num_parts: int) -> list[str]:
         ]
         first, last = ", ".join((text, *told[:-1])), f" and {told[-1]}" if told else ""
         sentences.append(f"{first}{last}.")
+    if mended := len(review.mended):
+        photos = "1 photo was" if mended == 1 else f"{mended} photos were"
+        sentences.append(f"{photos} mended by hand.")
     if any(part.name for part in review.parts.values()):
         sentences.append("The names of the parts were given by a person.")
     return sentences

@@ -11,9 +11,11 @@ from PIL import Image
 from partdino.images.sizes import resize_image
 from partdino.parts.result import PartGeometry, part_geometry
 from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.state import Review
 from partdino.runs.writers.drawing import sample_nearest
 from partdino.runs.writers.example import draw_example
 from partdino.runs.writers.labels import label_png
+from partdino.runs.writers.pieces import read_pieces
 from partdino.runs.writers.sheet import fit
 
 THUMBNAIL = (240, 320)  # the largest height and width in a grid
@@ -42,30 +44,61 @@ def photo_jpeg(run: FinishedRun, index: int, whole: bool) -> bytes | None:
     return jpeg(resize_image(photo, size), _QUALITY["whole" if whole else "thumbnail"])
 
 
-def labels_png(run: FinishedRun, index: int, whole: bool) -> bytes:
-    """Return a photo's label map as the run left it, as a grey PNG; raises `OutputError`.
+def labels_png(run: FinishedRun, review: Review, index: int, whole: bool) -> bytes:
+    """Return a photo's labels, split and mended, as a grey PNG; raises `PartDinoError`.
 
     Grey, because a canvas gives the colours of an indexed one and not its labels.
     """
-    label_map = run.label_map(index)
-    size = _size(label_map.shape, whole)
-    labels = label_map if size == label_map.shape else sample_nearest(label_map, size)
-    return label_png(labels)
+    return label_png(sized_labels(run, review, index, _size(run.size(index), whole)))
 
 
-def example_jpeg(run: FinishedRun, index: int, members: Sequence[int], colour: str) -> bytes | None:
-    """Return an example of a part as JPEG; None where there is none; raises `OutputError`.
+def sized_labels(run: FinishedRun, review: Review, index: int, size: tuple[int, int]) -> np.ndarray:
+    """Return a photo's labels, split and mended, uint8 of a size up to its own.
+
+    Raises
+    ------
+    PartDinoError
+        They cannot be read.
+    """
+    division, image = run.divided(review), run.images[index]
+    if size != run.size(index) and division.changes(image.name):
+        return sample_nearest(division.small(image), size)  # quicker by ten times
+    label_map = division.result(image).label_map
+    return label_map if size == label_map.shape else sample_nearest(label_map, size)
+
+
+def pieces_png(run: FinishedRun, review: Review, index: int) -> bytes | None:
+    """Return what a photo can be mended by, as an RGB PNG; None where nothing is kept of it.
+
+    Its red and green are the low and the high byte of the region of each pixel, its blue the label
+    after splits, without what was mended. Raises `ReviewError`.
+    """
+    pieces = read_pieces(run.folder, run.images[index].stem, len(run.clusters.parts))
+    if pieces is None:
+        return None
+    labels = pieces.labels(review.part_of_clusters(run.clusters.parts))
+    planes = (pieces.regions & 255, pieces.regions >> 8, labels)
+    stream = io.BytesIO()
+    Image.fromarray(np.stack(planes, axis=-1).astype(np.uint8)).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def example_jpeg(
+    run: FinishedRun, review: Review, index: int, members: Sequence[int], colour: str
+) -> bytes | None:
+    """Return an example of a part as JPEG; None where there is none; raises `PartDinoError`.
 
     Parameters
     ----------
-    run, index
-        Which photo.
+    run, review, index
+        Which photo, and how it is divided.
     members
-        The parts of the run that the part is made of.
+        The parts that the part is made of.
     colour
         ``#rrggbb`` of its outline.
     """
-    mask = np.isin(run.label_map(index), members).astype(np.uint8)
+    label_map = run.divided(review).result(run.images[index]).label_map
+    mask = np.isin(label_map, members).astype(np.uint8)
     geometries: list[PartGeometry] = part_geometry(mask, 1)
     photo = run.photo(index, _EXAMPLE_PIXELS)
     if not geometries or photo is None:

@@ -13,15 +13,17 @@ import numpy as np
 
 from partdino.files import atomic_path
 from partdino.images.sizes import resize_image
+from partdino.output_marks import REPORT_GENERATOR
 from partdino.parts.sampling import evenly_spaced
+from partdino.runs.folder import RunVersion
 from partdino.runs.reporting import Reporter
 from partdino.runs.review.apply import drawn_colours, drawn_lookup
 from partdino.runs.review.finished import FinishedRun, open_run
 from partdino.runs.review.methods_text import methods_paragraph, references
-from partdino.runs.review.pictures import THUMBNAIL, example_jpeg, jpeg
+from partdino.runs.review.pictures import THUMBNAIL, example_jpeg, jpeg, sized_labels
 from partdino.runs.review.state import Review, read_review
 from partdino.runs.review.summary import PartsOfPhotos, included
-from partdino.runs.writers.drawing import draw_parts, sample_nearest
+from partdino.runs.writers.drawing import draw_parts
 from partdino.runs.writers.sheet import counted, fit
 
 MAX_PHOTOS = 240  # drawn, evenly spread over the run: some 20 kB each
@@ -54,8 +56,10 @@ def write_report(folder: Path, out: Path, reporter: Reporter) -> dict[str, Any]:
     PartDinoError
         There is no finished run, its review cannot be read, or the file cannot be written.
     """
-    run = open_run(folder)
+    version, run = RunVersion(folder), open_run(folder)
+    run.warn_of_replaced(reporter)
     review = read_review(folder, run.model_sha256, run.num_parts)
+    run.divided(review).check(run.images)
     report = _Report(run, review)
     with (
         reporter.progress("report", len(report.drawn) + len(report.parts.parts)) as advance,
@@ -64,6 +68,7 @@ def write_report(folder: Path, out: Path, reporter: Reporter) -> dict[str, Any]:
         temporary.open("w", encoding="utf-8", errors="backslashreplace") as stream,
     ):
         stream.writelines(report.html(advance))
+        version.check()
     return {
         "report": str(out),
         "photos": len(report.shown),
@@ -89,6 +94,7 @@ class _Report:
         yield (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+            f'<meta name="generator" content="{REPORT_GENERATOR}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{title}: parts</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
             f"<h1>{title}</h1>\n<p>{counted(len(self.parts.parts), 'part')} in "
@@ -119,9 +125,13 @@ class _Report:
         lookup = drawn_lookup(self._review, self._run.num_parts)
         for index in self.drawn:
             name = escape(self._run.images[index].name)
-            picture = _data(jpeg(_overlay(self._run, index, lookup, colours), _QUALITY))
+            overlay = _overlay(self._run, self._review, index, lookup, colours)
+            picture = _data(jpeg(overlay, _QUALITY))
             said = self._review.photos.get(self._run.images[index].name, "")
-            mark = f" <b>{said}</b>" if said == "wrong" else ""
+            marks = [said] if said == "wrong" else []
+            if self._run.images[index].name in self._review.mended:
+                marks.append("mended")
+            mark = f" <b>{', '.join(marks)}</b>" if marks else ""
             yield (
                 f'<figure><img src="{picture}" alt="parts of {name}">'
                 f"<figcaption>{name}{mark}</figcaption></figure>\n"
@@ -139,7 +149,9 @@ class _Report:
                     continue
                 yield f'<div class="examples"><span>{title}</span>'
                 for index in ids:
-                    example = example_jpeg(self._run, index, part.members, part.colour)
+                    example = example_jpeg(
+                        self._run, self._review, index, part.members, part.colour
+                    )
                     if example:
                         name = escape(f"{part.name} in {self._run.images[index].name}")
                         yield f'<img src="{_data(example)}" alt="{name}" title="{name}">'
@@ -167,12 +179,14 @@ class _Report:
         return f"<h2>Parts</h2>\n<table>{_header(header)}{''.join(map(_row, rows))}</table>\n"
 
     def _photo_table(self) -> Iterator[str]:
+        mended = ["mended"] if self._review.mended else []  # a column only where there is any
         yield "<h2>Area of each part, % of the photo</h2>\n<table>"
-        yield _header(("photo", *(part.name for part in self.parts.parts), "checked"))
+        yield _header(("photo", *(part.name for part in self.parts.parts), "checked", *mended))
         for index in self.shown:
             name = self._run.images[index].name
             shares = (f"{100 * area:.2f}" if area else "" for area in self.parts.area[index])
-            yield _row((name, *shares, self._review.photos.get(name, "")))
+            by_hand = ["yes" if name in self._review.mended else ""] if mended else []
+            yield _row((name, *shares, self._review.photos.get(name, ""), *by_hand))
         yield "</table>\n"
 
     def _methods(self) -> str:
@@ -182,13 +196,16 @@ class _Report:
         return f"<h2>Methods</h2>\n<p>{escape(text)}</p>\n<ul>{works}</ul>\n"
 
 
-def _overlay(run: FinishedRun, index: int, lookup: np.ndarray, colours: np.ndarray) -> np.ndarray:
-    label_map = run.label_map(index)
-    size = fit((label_map.shape[0], label_map.shape[1]), THUMBNAIL)
+def _overlay(
+    run: FinishedRun, review: Review, index: int, lookup: np.ndarray, colours: np.ndarray
+) -> np.ndarray:
+    size = fit(run.size(index), THUMBNAIL)
     photo = run.photo(index, size[0] * size[1])
     if photo is None:
         photo = np.full((*size, 3), _GREY, np.uint8)
-    return draw_parts(resize_image(photo, size), lookup[sample_nearest(label_map, size)], colours)
+    return draw_parts(
+        resize_image(photo, size), lookup[sized_labels(run, review, index, size)], colours
+    )
 
 
 def _chip(colour: str) -> str:

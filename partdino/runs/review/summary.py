@@ -42,14 +42,13 @@ class PartsOfPhotos:
     def of(cls, run: FinishedRun, review: Review) -> PartsOfPhotos:
         """Apply a review to a run's measures; raises `InputError` where they cannot be read."""
         parts = [each for each in reviewed_parts(review, run.num_parts) if not each.background]
-        belongs = np.zeros((run.num_parts, len(parts)))
+        belongs = np.zeros((run.divided(review).largest, len(parts)))
         for column, part in enumerate(parts):
             belongs[np.subtract(part.members, 1), column] = 1
-        area = run.area @ belongs
+        divided, *means = _divided(run, review)
+        area = divided @ belongs
         least = np.where(area > 0, area, 1)
-        confidence, typicality = (
-            ((values * run.area) @ belongs) / least for values in (run.confidence, run.typicality)
-        )
+        confidence, typicality = (((values * divided) @ belongs) / least for values in means)
         return cls(parts, area, confidence, typicality)
 
     def examples(self, column: int, photos: np.ndarray) -> tuple[list[int], list[int]]:
@@ -71,6 +70,42 @@ class PartsOfPhotos:
         order = there[np.argsort(-self.typicality[there, column], kind="stable")]
         typical, rest = order[:EXAMPLES], order[EXAMPLES:]
         return typical.tolist(), rest[::-1][:EXAMPLES].tolist()
+
+
+def _divided(run: FinishedRun, review: Review) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return area, confidence and typicality, float64 (N, L), of parts split and photos mended."""
+    division = run.divided(review)
+    wider = ((0, 0), (0, division.largest - run.num_parts))
+    means = (run.confidence, run.typicality)
+    area, confidence, typicality = (np.pad(values, wider) for values in (run.area, *means))
+    if review.splits:
+        area, confidence, typicality = _split(run, review, division.largest)
+    for name, mend in review.mended.items():
+        index = run.names[name]
+        shares = run.shares_of(review, name, mend)
+        areas = np.append(max(0, 1 - run.area[index].sum()), run.area[index])
+        new = shares.apply(areas, run.confidence[index], run.typicality[index])
+        area[index], confidence[index], typicality[index] = new
+    return area, confidence, typicality
+
+
+def _split(run: FinishedRun, review: Review, size: int) -> tuple[np.ndarray, ...]:
+    """As `_divided`, of all photos at once, without what was mended."""
+    before = run.clusters.parts
+    after = review.part_of_clusters(run.clusters.parts)
+    pixels = run.cluster_pixels
+    of_part = np.zeros((run.num_parts + 1, len(before)))
+    of_part[before, np.arange(len(before))] = 1
+    totals = np.maximum(pixels @ of_part.T, 1)[:, before]
+    old = (np.pad(v, ((0, 0), (1, 0))) for v in (run.area, run.confidence, run.typicality))
+    old_area, *old_means = old  # with the background, which has none
+    areas = old_area[:, before] * pixels / totals  # of each cluster
+    belongs = np.zeros((len(after), size + 1))
+    belongs[np.arange(len(after)), after] = 1
+    area = areas @ belongs
+    least = np.where(area > 0, area, 1)
+    means = (((areas * values[:, before]) @ belongs) / least for values in old_means)
+    return tuple(values[:, 1:] for values in (area, *means))
 
 
 def included(run: FinishedRun, review: Review) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 from partdino.describe.settling import settle_device, settled_of
 from partdino.describe.workers import stage_workers
 from partdino.engine.pool import Pool
-from partdino.errors import ConfigError, OutputError
+from partdino.errors import ConfigError
 from partdino.files import check_writable, remove
 from partdino.options import (
     FITTING_OPTIONS,
@@ -21,10 +21,12 @@ from partdino.options import (
     refuse_unknown,
     validate,
 )
+from partdino.output_marks import CURVE, MODEL
 from partdino.parts.fitting import fit_model
 from partdino.parts.model import PartModel
-from partdino.parts.model_file import is_model, save_model
+from partdino.parts.model_file import save_model
 from partdino.runs.reporting import Reporter, RunLog
+from partdino.runs.resume import check_replaceable
 from partdino.runs.store import FeatureStore, Header, open_stores
 from partdino.runs.writers import curve_files, write_parts_curve
 
@@ -63,13 +65,9 @@ def make_model(
     asked = _options(header, given)
     options = settled_of(asked)
     curve = out.with_name(f"{out.stem}_curve")
-    for file in (out, *curve_files(curve)):
-        if file.is_dir():
-            raise OutputError(f"{file} is a folder; name a file, as in {file}/parts.safetensors")
-        if file.exists() and not overwrite:
-            raise OutputError(f"{file} exists; pass --overwrite to replace it, or another --out")
-    if out.exists() and not is_model(out):
-        raise OutputError(f"{out} is no model, so it is not replaced; choose another --out")
+    check_replaceable(out, MODEL, overwrite)
+    for file in curve_files(curve):
+        check_replaceable(file, CURVE[file.suffix], overwrite)
     check_writable(out.parent)
     if options.device != "cpu":
         from partdino.describe.devices import usable_device

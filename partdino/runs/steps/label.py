@@ -41,6 +41,7 @@ def label(
     out: Path,
     pool: Pool | None,
     log: RunLog,
+    for_review: bool,
 ) -> None:
     """Label a share of a store's images, all but those that an earlier run has labelled.
 
@@ -57,6 +58,8 @@ def label(
         Worker processes, or None.
     log
         Where failures are booked.
+    for_review
+        Whether to keep what a review divides label maps by.
     """
     if content is None:
         save_model(model, out / MODEL_FILE)
@@ -69,10 +72,10 @@ def label(
     done = results.begin()
     stems = image_stems([image.name for image in store.images])
     _warn_of_shared_stems(stems, log)
-    writers = OutputWriters(out, store.header.notes, stems)
+    writers = OutputWriters(out, store.header.notes, model.naming, stems)
     with log.progress("labels", len(images), done) as advance:
         recall_results(partial(results.read, done), out, writers, pool, log)
-        for image, outcome in _labelled(images[done:], model, pool):
+        for image, outcome in _labelled(images[done:], model, pool, for_review):
             results.append(_write(image, outcome, writers.add, stems, log))
             advance(outcome.seconds)
     writers.close()
@@ -87,6 +90,7 @@ def renew(
     model: PartModel,
     pool: Pool | None,
     log: RunLog,
+    for_review: bool,
 ) -> None:
     """Label some images of a finished run, new or anew, and keep the results of the others.
 
@@ -105,20 +109,22 @@ def renew(
         Worker processes, or None.
     log
         Where failures are booked.
+    for_review
+        As of `label`.
     """
     old, place = folder.path, folder.place
     for file in (old / MODEL_FILE, *curve_files(old / CURVE_NAME)):
         if file.is_file():
             link(file, place / file.name)
     stems = {image.name: image.stem for image in images}
-    writers = OutputWriters(place, store.header.notes, stems)
+    writers = OutputWriters(place, store.header.notes, model.naming, stems)
     renewed: dict[str, Recorded] = {}
     again = {image.name for image in store.images}
     for image in images:  # first: what is new takes no name of theirs
         if image.name not in again:
             link_image(image.stem, old, place)
     with log.progress("labels", len(store.images)) as advance:
-        for stored, outcome in _labelled(store.images, model, pool):
+        for stored, outcome in _labelled(store.images, model, pool, for_review):
             each = RunLog(log.reporter)
             renewed[stored.name] = _write(stored, outcome, writers.keep, stems, each)
             advance(outcome.seconds)
@@ -145,10 +151,11 @@ def _warn_of_shared_stems(stems: Mapping[str, str], log: RunLog) -> None:
 
 
 def _labelled(
-    images: Sequence[StoredImage], model: PartModel, pool: Pool | None
+    images: Sequence[StoredImage], model: PartModel, pool: Pool | None, for_review: bool
 ) -> Iterator[tuple[StoredImage, Outcome]]:
     given = (Outcome(image.name, image, image.failure) for image in _verified(images))
-    outcomes = run_stage("label", partial(_label, model=model), given, pool)
+    label_one = partial(_label, model=model, for_review=for_review)
+    outcomes = run_stage("label", label_one, given, pool)
     return zip(images, outcomes, strict=True)
 
 
@@ -159,9 +166,11 @@ def _verified(images: Sequence[StoredImage]) -> Iterator[StoredImage]:
         yield image
 
 
-def _label(image: StoredImage, model: PartModel) -> tuple[PartSegmentation, np.ndarray | None]:
-    result = label_image(image.name, image.read(), model)
-    return result, read_photo(image.photo, result.label_map.shape)
+def _label(
+    image: StoredImage, model: PartModel, for_review: bool
+) -> tuple[PartSegmentation, np.ndarray | None]:
+    result = label_image(image.name, image.read(), model, with_pieces=for_review)
+    return result, read_photo(image, result.label_map.shape)
 
 
 def _write(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -11,11 +11,13 @@ from typing import Any, Literal
 from partdino.describe.workers import stage_workers
 from partdino.engine.pool import Pool
 from partdino.errors import OutputError, StoreError
-from partdino.files import link, recover_folder, whole_folder, write_json
+from partdino.files import link, whole_folder, write_json
 from partdino.output_marks import RUN_FILE
+from partdino.parts.model_file import load_model
 from partdino.runs.folder import (
     CONFIG_FILE,
     MODEL_FILE,
+    RunVersion,
     foreign_files,
     is_unfinished,
     link_image,
@@ -29,7 +31,7 @@ from partdino.runs.run_record import run_counts
 from partdino.runs.shard import WHOLE, Shard, check_complete
 from partdino.runs.steps.recall import recall_results
 from partdino.runs.store import merge_stores
-from partdino.runs.store.header import STORE_FILES, is_store
+from partdino.runs.store.header import STORE_FILES, is_store, refuse_foreign
 from partdino.runs.writers import OutputWriters, write_failures
 
 
@@ -69,7 +71,7 @@ def merge(
     """
     if out.resolve() in [shard.resolve() for shard in shards]:
         raise OutputError(f"{out} is one of the shards; choose another folder for the whole")
-    recover_folder(out)
+    versions = [RunVersion(shard) for shard in shards]
     with lock_folder(out):
         _check_out(out, overwrite)
         if is_store(shards[0]):
@@ -78,7 +80,7 @@ def merge(
         folders = _in_order(shards)
         log = RunLog(reporter)
         with stage_workers(workers) as pool:
-            images = _merge_outputs(out, folders, pool, log)
+            images = _merge_outputs(out, folders, versions, pool, log)
     return images, len(log.failures)
 
 
@@ -92,6 +94,8 @@ def _check_out(out: Path, overwrite: bool) -> None:
             )
     elif names - set(STORE_FILES):
         raise OutputError(f"{out} holds files of something else; choose another name")
+    else:
+        refuse_foreign(out)
     if names and not overwrite:
         raise OutputError(f"{out} holds results; pass --overwrite to replace them")
 
@@ -110,6 +114,10 @@ def _in_order(folders: Sequence[Path]) -> list[Path]:
                 raise StoreError(
                     f"{folder / name} is missing; label this shard again with --overwrite"
                 )
+        if not _is_whole(run):
+            raise StoreError(
+                f"{folder / RUN_FILE} is damaged; label this shard again with --overwrite"
+            )
         heads.append(read_head(folder / RESULTS_FILE))
         listed = sum(1 for _ in read_results(folder / RESULTS_FILE))
         if listed != (images := run["counts"]["images"]):
@@ -119,16 +127,36 @@ def _in_order(folders: Sequence[Path]) -> list[Path]:
             )
     for folder, head in zip(folders, heads, strict=True):
         for name, value in head.items():
-            if name != "shard" and value != heads[0][name]:
+            if name != "shard" and value != heads[0].get(name):
                 raise StoreError(
                     f"{folders[0]} and {folder} are not shards of one run: they have another {name}"
                 )
-    numbered = [(f, Shard.parse(head["shard"])) for f, head in zip(folders, heads, strict=True)]
+    shards = (Shard.parse(str(head.get("shard"))) for head in heads)
+    numbered = list(zip(folders, shards, strict=True))
     check_complete((str(folder), shard) for folder, shard in numbered)
     return [folder for folder, _ in sorted(numbered, key=lambda pair: pair[1].number)]
 
 
-def _merge_outputs(out: Path, folders: Sequence[Path], pool: Pool | None, log: RunLog) -> int:
+def _is_whole(run: Mapping[str, Any]) -> bool:
+    """Return whether a `run.json` holds all that the whole's is made of."""
+    notes, numbers = run.get("notes"), run.get("seconds")
+    times = [*numbers.values(), run.get("seconds_total")] if isinstance(numbers, dict) else [None]
+    return (
+        isinstance(notes, list)
+        and all(isinstance(note, str) for note in notes)
+        and all(isinstance(time, float | int) and 0 <= time < 1e12 for time in times)
+        and all(isinstance(run.get(field), dict) for field in ("fingerprint", "counts"))
+        and isinstance(run["counts"].get("images"), int)
+    )
+
+
+def _merge_outputs(
+    out: Path,
+    folders: Sequence[Path],
+    versions: Sequence[RunVersion],
+    pool: Pool | None,
+    log: RunLog,
+) -> int:
     with whole_folder(out) as new:
         merge_results(new / RESULTS_FILE, [folder / RESULTS_FILE for folder in folders])
         for folder in folders:
@@ -136,12 +164,15 @@ def _merge_outputs(out: Path, folders: Sequence[Path], pool: Pool | None, log: R
                 link_image(result.stem, folder, new)
         for name in (MODEL_FILE, CONFIG_FILE):
             link(folders[0] / name, new / name)
-        writers = OutputWriters(new, read_run(folders[0])["notes"])
+        naming = load_model(new / MODEL_FILE).naming
+        writers = OutputWriters(new, read_run(folders[0])["notes"], naming)
         recall_results(partial(read_results, new / RESULTS_FILE), new, writers, pool, log)
         writers.close()
         write_failures(new, log.failures.items())
         images = [result.name for result in read_results(new / RESULTS_FILE)]
         write_json(new / RUN_FILE, _run([read_run(folder) for folder in folders], images, log))
+        for version in versions:
+            version.check()
     log.warn_of_odd()
     return len(images)
 

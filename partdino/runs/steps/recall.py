@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from partdino.describe.identity import is_replaced
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pool import Pool
 from partdino.errors import InputError, OutputError
@@ -18,6 +19,7 @@ from partdino.runs.folder import image_files
 from partdino.runs.kept import read_kept, read_label_map
 from partdino.runs.reporting import RunLog
 from partdino.runs.result_log import RESULTS_FILE, Recorded, read_results
+from partdino.runs.store import StoredImage
 from partdino.runs.writers import OutputWriters
 from partdino.runs.writers.kept import KeptResult
 
@@ -56,7 +58,7 @@ def recall_results(
             raise _lost(out, outcome.failure)
         if log.note(outcome):
             size = outcome.result.label_map.shape
-            writers.recall(outcome.result, partial(read_photo, recorded.photo, size))
+            writers.recall(outcome.result, partial(read_photo, recorded, size))
             log.note_odd(*recorded.odd)
 
 
@@ -115,7 +117,7 @@ def recall_kept(
             result = replace(found, read=partial(read_label_map, now, out))
             if not image_files(out, now.stem)[0].is_file():
                 raise _lost(out, f"{now.stem}.png is missing")
-        writers.recall(result, partial(read_photo, now.photo, result.size))
+        writers.recall(result, partial(read_photo, now, result.size))
         log.note_odd(*now.odd)
 
 
@@ -123,24 +125,26 @@ def _lost(out: Path, reason: str | None) -> OutputError:
     return OutputError(f"{out / 'labels'}: {reason}; label with --overwrite")
 
 
-def read_photo(path: Path | str, size: tuple[int, ...]) -> np.ndarray | None:
+def read_photo(image: StoredImage | Recorded, size: tuple[int, ...]) -> np.ndarray | None:
     """Return the pixels of a photo as overlays and contact sheets need them.
 
     Parameters
     ----------
-    path
-        A path or URL.
+    image
+        Whose photo it is.
     size
         (H, W) of the photo when it was described.
 
     Returns
     -------
     (H, W, 3) uint8 array or None
-        None where the photo cannot be read (any more), or is one of another size now: its parts
-        are known without it.
+        None where the photo cannot be read (any more), or is another one now: its parts are known
+        without it.
     """
+    if is_replaced(image.name, image.key, image.photo):
+        return None
     try:
-        loaded = read_image(path, max_pixels=_PHOTO_PIXELS)
+        loaded = read_image(image.photo, max_pixels=_PHOTO_PIXELS)
     except InputError:
         return None
     return loaded.pixels if loaded.size == size else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -13,8 +14,8 @@ from annotated_types import Interval
 
 from partdino.describe.identity import describing_code_sha256, describing_identity
 from partdino.describe.photos import Photo
-from partdino.errors import ConfigError, StoreError
-from partdino.files import write_json
+from partdino.errors import ConfigError, OutputError, StoreError
+from partdino.files import recover_folder, write_json
 from partdino.method import DEFAULT_METHOD, METHOD_OF_0_1, Method
 from partdino.options import (
     FITTING_OPTIONS,
@@ -24,6 +25,7 @@ from partdino.options import (
     SettledOptions,
     convert,
 )
+from partdino.output_marks import STORE_FILE
 from partdino.runs.shard import WHOLE, Shard
 from partdino.version import __version__
 
@@ -32,8 +34,10 @@ if TYPE_CHECKING:
 
 SCHEMA = 2  # 1 had no numbers and no hash of the code
 _FORMAT = "partdino feature store"
-_FILE = "store.json"
+_FILE = STORE_FILE
 STORE_FILES = (_FILE, "blocks", "journal", "failures.csv")
+_OUR_BLOCK = re.compile(r"[0-9]{6,}\.(safetensors|json)|\.partdino-.*")
+_OUR_JOURNAL = re.compile(r"[0-9a-f]{32}\.safetensors|\.partdino-.*")
 _MOST_IN_BLOCK = 32  # bounds the memory of making a block
 _BLOCKS = 64  # that a small collection has, to be cut into even shards
 
@@ -145,6 +149,7 @@ class Header:
     @classmethod
     def read(cls, folder: Path) -> Header:
         """Read the file; raises `StoreError`."""
+        recover_folder(folder)
         try:
             document = json.loads((folder / _FILE).read_bytes())
             if document.pop("format") != _FORMAT:
@@ -184,6 +189,18 @@ class Header:
             if set(values) != set(names):
                 raise KeyError
         return header
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Raise `OutputError` where a store to replace has files of somebody else among its own."""
+    for kind in ("blocks", "journal"):
+        for path in sorted((folder / kind).rglob("*")):
+            ours = _OUR_BLOCK if kind == "blocks" else _OUR_JOURNAL
+            if not path.is_dir() and not ours.fullmatch(path.name):
+                raise OutputError(
+                    f"{path} is none of the files of a store, which are replaced; move it, or "
+                    "choose another --out"
+                )
 
 
 def is_store(folder: Path) -> bool:

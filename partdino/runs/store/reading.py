@@ -88,6 +88,10 @@ def open_stores(folders: Sequence[Path]) -> FeatureStore:
     check_complete((str(folder), header.shard) for folder, header in shards)
     shards.sort(key=lambda shard: shard[1].shard.number)
     images = [image for folder, header in shards for image in _images(folder, header)]
+    for folder, header in shards:
+        # It goes first and comes last where a store is replaced: the images listed are its own.
+        if Header.read(folder) != header:
+            raise StoreError(f"{folder} has just been replaced; run this again")
     return FeatureStore(shards[0][1].whole(), images)
 
 

@@ -22,7 +22,7 @@ from partdino.runs.store.blocks import (
     write_block,
 )
 from partdino.runs.store.descriptions import DescriptionStore
-from partdino.runs.store.header import STORE_FILES, Header, is_store
+from partdino.runs.store.header import STORE_FILES, Header, is_store, refuse_foreign
 from partdino.runs.store.reading import FeatureStore, read_store
 
 
@@ -146,6 +146,8 @@ class StoreWriter:
         occupied = contents(self._target)
         if occupied and not is_store(self._target) and not (self._new / WHOLE).exists():
             raise OutputError(f"{self._target} holds files of something else; choose another --out")
+        if occupied and self._existing is Existing.OVERWRITE:
+            refuse_foreign(self._target)
         if occupied and self._existing is Existing.REFUSE:
             raise OutputError(
                 f"{self._target} holds a feature store; pass --resume to go on with it, "

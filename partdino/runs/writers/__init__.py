@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from partdino.parts.naming import Naming
 from partdino.parts.result import PartSegmentation
 from partdino.runs.writers.coco import CocoWriter
 from partdino.runs.writers.contact_sheet import ContactSheetWriter
@@ -17,6 +18,7 @@ from partdino.runs.writers.labels import LabelWriter
 from partdino.runs.writers.overlays import OverlayWriter
 from partdino.runs.writers.parts_curve import curve_files, write_parts_curve
 from partdino.runs.writers.parts_table import PartsTableWriter
+from partdino.runs.writers.pieces import PiecesWriter
 
 __all__ = [
     "CocoWriter",
@@ -25,6 +27,7 @@ __all__ = [
     "OutputWriters",
     "OverlayWriter",
     "PartsTableWriter",
+    "PiecesWriter",
     "curve_files",
     "write_failures",
     "write_parts_curve",
@@ -46,20 +49,27 @@ class OutputWriters:
         The run's output folder.
     notes
         What "auto" stood for, and why: a sentence each.
+    naming
+        What the parts are called, None: by their numbers.
     stems
         As of `LabelWriter`.
     """
 
     def __init__(
-        self, out: Path, notes: Sequence[str] = (), stems: Mapping[str, str] | None = None
+        self,
+        out: Path,
+        notes: Sequence[str] = (),
+        naming: Naming | None = None,
+        stems: Mapping[str, str] | None = None,
     ) -> None:
         self._current = out / CURRENT_FILE
         self._stems = stems or {}
         self._labels = LabelWriter(out, stems)
-        self._overlays = OverlayWriter(out, stems)
-        self._coco = CocoWriter(out)
-        self._table = PartsTableWriter(out)
-        self._sheet = ContactSheetWriter(out, notes)
+        self._overlays = OverlayWriter(out, naming, stems)
+        self._pieces = PiecesWriter(out, stems)
+        self._coco = CocoWriter(out, naming)
+        self._table = PartsTableWriter(out, naming)
+        self._sheet = ContactSheetWriter(out, notes, naming)
 
     def add(self, result: PartSegmentation, photo: np.ndarray | None) -> None:
         """Take one image's result.
@@ -85,6 +95,7 @@ class OutputWriters:
         stem = self._stems.get(result.name, result.name)
         self._current.write_bytes(os.fsencode(stem))
         self._labels.add(result)
+        self._pieces.add(result)
         if photo is not None:
             self._overlays.add(result, photo)
 

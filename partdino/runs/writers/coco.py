@@ -16,6 +16,7 @@ import numpy as np
 from pycocotools import mask as coco_mask
 
 from partdino.files import atomic_path
+from partdino.parts.naming import Naming
 from partdino.parts.result import PartGeometry, PartSegmentation
 from partdino.runs.writers.kept import KeptResult
 from partdino.runs.writers.spool import JsonList, write_lists
@@ -32,10 +33,13 @@ class CocoWriter:
     ----------
     out
         The run's output folder.
+    naming
+        What the parts are called, None: by their numbers.
     """
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, naming: Naming | None = None) -> None:
         self._path = out / "coco.json"
+        self._naming = naming
         self._file = CocoLists(out)
         self._num_parts = 0
 
@@ -48,7 +52,7 @@ class CocoWriter:
     def close(self) -> None:
         """Assemble and write the file; raises `OutputError`."""
         with atomic_path(self._path) as temporary, temporary.open("wb") as stream:
-            self._file.save(stream, part_categories(self._num_parts))
+            self._file.save(stream, part_categories(self._num_parts, self._naming))
 
 
 class CocoLists:
@@ -103,12 +107,17 @@ class CocoLists:
         write_lists(stream, head, {"images": self.images, "annotations": self.annotations})
 
 
-def part_categories(num_parts: int) -> list[dict[str, Any]]:
-    """Return the COCO categories ``part_01``.. of parts 1..K (``part_001``.. above 99 parts)."""
+def part_categories(num_parts: int, naming: Naming | None = None) -> list[dict[str, Any]]:
+    """Return the COCO categories of parts 1..K.
+
+    Without names they are ``part_01``.., or ``part_001``.. above 99 parts.
+    """
     digits = max(2, len(str(num_parts)))
+    numbers = range(1, num_parts + 1)
+    names = [f"part_{part:0{digits}d}" for part in numbers] if naming is None else naming.names
     return [
-        {"id": part, "name": f"part_{part:0{digits}d}", "supercategory": "part"}
-        for part in range(1, num_parts + 1)
+        {"id": part, "name": name, "supercategory": "part"}
+        for part, name in zip(numbers, names, strict=False)  # of no photo, there are no parts
     ]
 
 

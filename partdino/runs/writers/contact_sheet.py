@@ -11,12 +11,13 @@ import numpy as np
 
 from partdino.files import atomic_path
 from partdino.images.sizes import resize_image
+from partdino.parts.naming import Naming
 from partdino.parts.result import PartGeometry, PartSegmentation
 from partdino.runs.writers import sheet
 from partdino.runs.writers.drawing import sample_nearest
 from partdino.runs.writers.example import draw_example
 from partdino.runs.writers.kept import KeptResult
-from partdino.runs.writers.palette import part_colours
+from partdino.runs.writers.palette import colours_of
 from partdino.runs.writers.selection import Best, EvenSample
 
 T = TypeVar("T")
@@ -41,11 +42,14 @@ class ContactSheetWriter:
         The run's output folder.
     notes
         Sentences on how the parts were made, for the foot of the sheet.
+    naming
+        What the parts are called, None: by their numbers.
     """
 
-    def __init__(self, out: Path, notes: Sequence[str] = ()) -> None:
+    def __init__(self, out: Path, notes: Sequence[str] = (), naming: Naming | None = None) -> None:
         self._path = out / "contact_sheet.jpg"
         self._notes = notes
+        self._naming, self._colours = naming, colours_of(naming)
         self._images: EvenSample[Callable[[], sheet.Thumbnail]] = EvenSample(MAX_IMAGES)
         self._examples: dict[int, Best[Callable[[], np.ndarray]]] = {}
         self._area: dict[int, float] = {}
@@ -83,15 +87,21 @@ class ContactSheetWriter:
             self._area[part] = self._area.get(part, 0) + geometry.area / (height * width)
             self._examples.setdefault(part, Best(sheet.EXAMPLES)).offer(
                 float(result.typicality[part - 1]),
-                partial(drawn, partial(_read_example, result, read, geometry)),
+                partial(drawn, partial(_read_example, result, read, geometry, self._colours[part])),
             )
 
     def close(self) -> None:
         """Draw and write the sheet, unless there was no image at all; raises `OutputError`."""
         if not self._images.seen:
             return
-        images = [image() for image in self._images.take()]
-        drawn = sheet.draw(images, self._images.seen, self._num_parts, self._rows(), self._notes)
+        drawn = sheet.draw(
+            [image() for image in self._images.take()],
+            self._images.seen,
+            self._num_parts,
+            self._rows(),
+            self._notes,
+            self._naming,
+        )
         with atomic_path(self._path) as temporary:
             drawn.save(temporary, "JPEG", quality=_QUALITY, subsampling=0)
 
@@ -131,7 +141,9 @@ def _thumbnail(
 
 
 def _read_example(
-    result: PartSegmentation | KeptResult, read: Callable[[], np.ndarray], geometry: PartGeometry
+    result: PartSegmentation | KeptResult,
+    read: Callable[[], np.ndarray],
+    geometry: PartGeometry,
+    colour: np.ndarray,
 ) -> np.ndarray:
-    colour = part_colours()[geometry.part]
     return draw_example(read(), result.label_map, geometry, colour, sheet.TILE)

@@ -10,8 +10,10 @@ from PIL import Image
 
 from partdino.files import atomic_path
 from partdino.images.sizes import resize_image
+from partdino.parts.naming import Naming
 from partdino.parts.result import PartSegmentation
 from partdino.runs.writers.drawing import draw_parts
+from partdino.runs.writers.palette import colours_of
 
 MAX_SIDE = 1600
 _QUALITY = 90
@@ -24,16 +26,21 @@ class OverlayWriter:
     ----------
     out, stems
         As of `partdino.runs.writers.labels.LabelWriter`.
+    naming
+        Whose colours the parts have, None: the usual ones.
     """
 
-    def __init__(self, out: Path, stems: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, out: Path, naming: Naming | None = None, stems: Mapping[str, str] | None = None
+    ) -> None:
         self._folder, self._stems = out / "overlays", stems or {}
+        self._colours = colours_of(naming)
 
     def add(self, result: PartSegmentation, image: np.ndarray) -> None:
         """Write one overlay; raises `OutputError`."""
         scale = min(1.0, MAX_SIDE / max(image.shape[:2]))
         height, width = (max(1, round(side * scale)) for side in image.shape[:2])
-        overlay = draw_parts(resize_image(image, (height, width)), result.label_map)
+        overlay = draw_parts(resize_image(image, (height, width)), result.label_map, self._colours)
         stem = self._stems.get(result.name, result.name)
         with atomic_path(self._folder / f"{stem}.jpg") as temporary:
             # Full-resolution colour: subsampling would smear the boundaries.

@@ -6,6 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from partdino.parts.naming import Naming
+
 MAX_PARTS = 255
 
 # The first colours: orange, blue, yellow, magenta, green, rust, violet and pale blue, close to the
@@ -77,6 +79,16 @@ def part_colours() -> np.ndarray:
         distance = np.minimum(distance, _distance(seen, seen[chosen[-1]]))
     colours = np.concatenate([np.zeros((1, 3)), candidates[chosen]]).astype(np.uint8)
     colours.flags.writeable = False
+    return colours
+
+
+def colours_of(naming: Naming | None) -> np.ndarray:
+    """Return `part_colours`, uint8 (256, 3) RGB, with those of named parts."""
+    colours = part_colours()
+    if naming is not None:
+        colours = colours.copy()
+        for part, colour in enumerate(naming.colours, start=1):
+            colours[part] = list(bytes.fromhex(colour[1:]))
     return colours
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partdino.files import write_csv
+from partdino.output_marks import CURVE_TITLE
 from partdino.runs.writers.plots import BLUE, GREY, ORANGE, write_plot
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def write_parts_curve(path: Path, curve: PartCurve | None) -> None:
     header = ["parts", "agreement", "spread", "chance", "score", "chosen"]
     table, *plots = curve_files(path)
     write_csv(table, header, rows)
-    write_plot(lambda: _draw(curve), plots)
+    write_plot(lambda: _draw(curve), plots, CURVE_TITLE)
 
 
 def _draw(curve: PartCurve) -> Figure:

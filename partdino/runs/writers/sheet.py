@@ -15,8 +15,9 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from partdino.images.sizes import resize_image
+from partdino.parts.naming import Naming
 from partdino.runs.writers.drawing import draw_parts
-from partdino.runs.writers.palette import part_colours
+from partdino.runs.writers.palette import colours_of
 
 IMAGE_HEIGHT, IMAGE_WIDTH = 320, 960  # the largest an image is drawn
 EXAMPLES, TILE = 8, 198  # examples of a part and their side
@@ -26,7 +27,7 @@ _MARGIN = 48
 _GAP = 12
 _FEW, _HEIGHT_OF_FEW, _HEIGHT_OF_MANY = 12, 288, 216
 _ASPECTS = 0.6, IMAGE_WIDTH / IMAGE_HEIGHT  # of an image's cell: room for its caption, for others
-_CHIP_WIDTH = 140
+_CHIP_WIDTH, _NAMED_CHIP_WIDTH = 140, 315
 
 _INK, _FAINT, _PAPER, _PANEL = (28, 30, 33), (110, 115, 122), (255, 255, 255), (238, 240, 242)
 _TITLE, _HEADING, _TEXT, _SMALL = 44, 30, 22, 16  # font sizes
@@ -51,12 +52,30 @@ class PartRow:
     examples: list[np.ndarray]
 
 
+@dataclass(frozen=True)
+class _Looks:
+    """The name of each part, and uint8 (256, 3) colours by label."""
+
+    names: list[str]
+    colours: np.ndarray
+    chip_width: int
+
+    @classmethod
+    def of(cls, num_parts: int, naming: Naming | None) -> _Looks:
+        colours = colours_of(naming)
+        if naming is None:
+            names = [_part_name(part, num_parts) for part in range(1, num_parts + 1)]
+            return cls(names, colours, _CHIP_WIDTH)
+        return cls([_drawable(name) for name in naming.names], colours, _NAMED_CHIP_WIDTH)
+
+
 def draw(
     thumbnails: list[Thumbnail],
     num_images: int,
     num_parts: int,
     rows: list[PartRow],
     notes: Sequence[str] = (),
+    naming: Naming | None = None,
 ) -> Image.Image:
     """Return the contact sheet.
 
@@ -72,15 +91,18 @@ def draw(
         The parts of which examples are shown.
     notes
         Sentences on how the parts were made, for the foot of the sheet.
+    naming
+        What the parts are called, None: by their numbers.
     """
+    looks = _Looks.of(num_parts, naming)
     blocks = [
         _title(len(thumbnails), num_images, num_parts),
-        _legend(num_parts),
-        *_gallery(thumbnails),
+        _legend(looks),
+        *_gallery(thumbnails, looks),
     ]
     if rows:
         blocks.append(_examples_heading(len(rows), num_parts))
-        blocks.extend(_part_row(row, num_images, num_parts) for row in rows)
+        blocks.extend(_part_row(row, num_images, looks) for row in rows)
     if notes:
         blocks.append(_foot(" ".join(notes)))
     return _stack(blocks)
@@ -100,17 +122,18 @@ def _title(num_shown: int, num_images: int, num_parts: int) -> Image.Image:
     return block
 
 
-def _legend(num_parts: int) -> Image.Image:
-    columns, height = _CONTENT // _CHIP_WIDTH, 38
-    block, pen = _block(-(-num_parts // columns) * height + 20)
-    for index in range(num_parts):
-        x, y = index % columns * _CHIP_WIDTH, index // columns * height
-        _chip(pen, (x, y), 26, index + 1)
-        _write(pen, (x + 36, y + 13), _part_name(index + 1, num_parts), _TEXT)
+def _legend(looks: _Looks) -> Image.Image:
+    width, height = looks.chip_width, 38
+    columns = _CONTENT // width
+    block, pen = _block(-(-len(looks.names) // columns) * height + 20)
+    for index, name in enumerate(looks.names):
+        x, y = index % columns * width, index // columns * height
+        _chip(pen, (x, y), 26, looks.colours[index + 1])
+        _write(pen, (x + 36, y + 13), _shortened(name, _TEXT, width - 36), _TEXT)
     return block
 
 
-def _gallery(thumbnails: list[Thumbnail]) -> list[Image.Image]:
+def _gallery(thumbnails: list[Thumbnail], looks: _Looks) -> list[Image.Image]:
     """Rows of images of one height each, which fill the width."""
     aspects = np.array([_aspect(thumbnail) for thumbnail in thumbnails])
     usual_height = _HEIGHT_OF_FEW if len(thumbnails) <= _FEW else _HEIGHT_OF_MANY
@@ -118,12 +141,12 @@ def _gallery(thumbnails: list[Thumbnail]) -> list[Image.Image]:
     middles = (np.cumsum(aspects) - aspects / 2) / aspects.sum()
     row_of = (middles * num_rows).astype(int)
     return [
-        _image_row([thumbnails[index] for index in np.flatnonzero(row_of == row)])
+        _image_row([thumbnails[index] for index in np.flatnonzero(row_of == row)], looks)
         for row in range(num_rows)
     ]
 
 
-def _image_row(row: list[Thumbnail]) -> Image.Image:
+def _image_row(row: list[Thumbnail], looks: _Looks) -> Image.Image:
     gaps = _GAP * (len(row) - 1)
     exact_height = min(IMAGE_HEIGHT, (_CONTENT - gaps) / sum(map(_aspect, row)))
     height = round(exact_height)
@@ -134,7 +157,7 @@ def _image_row(row: list[Thumbnail]) -> Image.Image:
         width = right - left
         pen.rectangle((left, 0, right - 1, height - 1), fill=_PANEL)
         photo = resize_image(thumbnail.photo, fit(thumbnail.photo.shape[:2], (height, width)))
-        _paste(block, draw_parts(photo, thumbnail.labels), (left, 0, width, height))
+        _paste(block, draw_parts(photo, thumbnail.labels, looks.colours), (left, 0, width, height))
         caption = _elide(_drawable(thumbnail.name), _SMALL, width)
         _write(pen, (left, height + 14), caption, _SMALL, _FAINT)
         x += exact_height * _aspect(thumbnail) + _GAP
@@ -150,11 +173,15 @@ def _examples_heading(num_shown: int, num_parts: int) -> Image.Image:
     return block
 
 
-def _part_row(row: PartRow, num_images: int, num_parts: int) -> Image.Image:
+def _part_row(row: PartRow, num_images: int, looks: _Looks) -> Image.Image:
     block, pen = _block(TILE + _GAP)
     middle, text_x = TILE // 2, 64
-    _chip(pen, (0, middle - 44), 48, row.part)
-    _write(pen, (text_x, middle - 20), _part_name(row.part, num_parts), _TEXT + 4)
+    left = _CONTENT - EXAMPLES * TILE - (EXAMPLES - 1) * _GAP
+    _chip(pen, (0, middle - 44), 48, looks.colours[row.part])
+    name, width = looks.names[row.part - 1], left - text_x - _GAP
+    sizes = (_TEXT + 4, _TEXT, _SMALL)
+    size = next((size for size in sizes if _font(size).getlength(name) <= width), _SMALL)
+    _write(pen, (text_x, middle - 20), _shortened(name, size, width), size)
     _write(
         pen,
         (text_x, middle + 20),
@@ -163,7 +190,7 @@ def _part_row(row: PartRow, num_images: int, num_parts: int) -> Image.Image:
         _FAINT,
     )
     _write(pen, (text_x, middle + 42), f"{row.area_fraction:.1%} of all pixels", _SMALL, _FAINT)
-    x = _CONTENT - EXAMPLES * TILE - (EXAMPLES - 1) * _GAP
+    x = left
     for example in row.examples:
         pen.rectangle((x, 0, x + TILE - 1, TILE - 1), fill=_PANEL)
         _paste(block, example, (x, 0, TILE, TILE))
@@ -200,10 +227,10 @@ def _paste(block: Image.Image, photo: np.ndarray, cell: tuple[int, int, int, int
     block.paste(Image.fromarray(photo), (left, top))
 
 
-def _chip(pen: ImageDraw.ImageDraw, corner: tuple[int, int], side: int, part: int) -> None:
+def _chip(pen: ImageDraw.ImageDraw, corner: tuple[int, int], side: int, colour: np.ndarray) -> None:
     x, y = corner
-    colour = tuple(part_colours()[part].tolist())
-    pen.rounded_rectangle((x, y, x + side - 1, y + side - 1), radius=side // 5, fill=colour)
+    box = (x, y, x + side - 1, y + side - 1)
+    pen.rounded_rectangle(box, radius=side // 5, fill=tuple(colour.tolist()))
 
 
 def _write(
@@ -223,6 +250,15 @@ def _elide(text: str, size: int, width: int) -> str:
     while _font(size).getlength(shown) > width and len(shown) > 2:
         text = text[1:]
         shown = "…" + text
+    return shown
+
+
+def _shortened(name: str, size: int, width: int) -> str:
+    """The beginning of a part's name that fits a width."""
+    shown = name
+    while _font(size).getlength(shown) > width and len(shown) > 2:
+        name = name[:-1]
+        shown = name + "…"
     return shown
 
 

@@ -14,10 +14,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from partdino.errors import OutputError, ReviewError
-from partdino.runs.review.pictures import example_jpeg, labels_png, photo_jpeg
+from partdino.errors import OutputError, PartDinoError, ReviewError
+from partdino.runs.review.mend import pieces_hash
+from partdino.runs.review.pictures import example_jpeg, labels_png, photo_jpeg, pieces_png
 from partdino.runs.review.web.guard import Guard
 from partdino.runs.review.web.session import ReviewSession, StaleError
+from partdino.runs.writers.pieces import pieces_path
 
 _KINDS = {
     "css": "text/css; charset=utf-8",
@@ -26,7 +28,8 @@ _KINDS = {
     "svg": "image/svg+xml",
 }
 _MAX_BODY = 4_000_000  # bytes of a change: one that says something of each of 50,000 photos
-# Pictures of a finished run never change; the page asks for them with its session's number.
+# Pictures of a finished run never change; the page asks for them with its session's number, and for
+# labels with what they depend on in the review: one that is not of the latest is not to be kept.
 _KEEP = {"Cache-Control": "private, max-age=86400, immutable"}
 _MEMBERS = re.compile(r"\d{1,3}(,\d{1,3}){0,254}")
 _COLOUR = re.compile(r"[0-9a-f]{6}")
@@ -52,7 +55,10 @@ def review_app(session: ReviewSession, port: int, token: str) -> ASGIApp:
         Route("/api/review", handlers.review, methods=["GET"]),
         Route("/api/review", handlers.change, methods=["PATCH"]),
         Route("/api/images/{index:int}/photo.jpg", handlers.photo),
+        Route("/api/table", handlers.table),
+        Route("/api/parts/{part:int}/halves", handlers.halves),
         Route("/api/images/{index:int}/labels.png", handlers.labels),
+        Route("/api/images/{index:int}/pieces.png", handlers.pieces),
         Route("/api/images/{index:int}/example.jpg", handlers.example),
     ]
     return Guard(Starlette(routes=routes), port, token)
@@ -104,7 +110,25 @@ class _Handlers:
 
     def labels(self, request: Request) -> Response:
         whole = "whole" in request.query_params
-        return self._picture(request, lambda index: labels_png(self._session.run, index, whole))
+        run, review = self._session.run, self._session.drawn
+        return self._picture(request, lambda index: labels_png(run, review, index, whole))
+
+    def pieces(self, request: Request) -> Response:
+        run, review = self._session.run, self._session.drawn
+        answer = self._picture(request, lambda index: pieces_png(run, review, index))
+        if answer.status_code == 200:  # what a mend of it has to name
+            path = pieces_path(run.folder, run.images[request.path_params["index"]].stem)
+            answer.headers["Pieces"] = pieces_hash(path.read_bytes())
+        return answer
+
+    def table(self, request: Request) -> Response:
+        return JSONResponse(self._session.table())
+
+    def halves(self, request: Request) -> Response:
+        try:
+            return JSONResponse(self._session.halves(request.path_params["part"]))
+        except ReviewError as error:
+            return _refuse(str(error), 400)
 
     def example(self, request: Request) -> Response:
         members = request.query_params.get("members", "")
@@ -112,8 +136,10 @@ class _Handlers:
         if not _MEMBERS.fullmatch(members) or not _COLOUR.fullmatch(colour):
             return _refuse("that is no part", 400)
         parts = [int(member) for member in members.split(",")]
-        run = self._session.run
-        return self._picture(request, lambda index: example_jpeg(run, index, parts, f"#{colour}"))
+        run, review = self._session.run, self._session.drawn
+        return self._picture(
+            request, lambda index: example_jpeg(run, review, index, parts, f"#{colour}")
+        )
 
     def _file(self, name: str) -> Response:
         if name not in self._static:
@@ -126,13 +152,14 @@ class _Handlers:
         if index >= len(self._session.run.images):
             return _refuse("there is no such photo", 404)
         try:
+            current = request.query_params.get("v") in (None, self._session.version(index))
             content = make(index)
-        except OutputError as error:
+        except PartDinoError as error:
             return _refuse(str(error), 404)
         if content is None:
-            return _refuse("the photo is gone", 404)
+            return _refuse("the photo is gone, or nothing is kept of it", 404)
         kind = "image/png" if request.url.path.endswith(".png") else "image/jpeg"
-        return Response(content, media_type=kind, headers=_KEEP)
+        return Response(content, media_type=kind, headers=_KEEP if current else {})
 
 
 def _refuse(reason: str, status: int) -> Response:

@@ -11,6 +11,8 @@ import uvicorn
 
 from partdino.errors import ConfigError
 from partdino.runs.lock import lock_folder
+from partdino.runs.measures.user_table import join, read_user_table
+from partdino.runs.reporting import Reporter
 from partdino.runs.review.finished import open_run
 from partdino.runs.review.web.app import review_app
 from partdino.runs.review.web.session import ReviewSession
@@ -20,7 +22,13 @@ _TOKEN_BYTES = 32
 _PATIENCE = 1  # seconds for answers that are under way at the end
 
 
-def serve_review(folder: Path, port: int, ready: Callable[[str], None]) -> None:
+def serve_review(
+    folder: Path,
+    port: int,
+    reporter: Reporter,
+    ready: Callable[[str], None],
+    metadata: Path | None = None,
+) -> None:
     """Serve the review of a run's output folder until a signal ends it.
 
     Parameters
@@ -29,8 +37,12 @@ def serve_review(folder: Path, port: int, ready: Callable[[str], None]) -> None:
         The output folder of a finished run, which is locked meanwhile.
     port
         Where to listen on 127.0.0.1; 0 takes one that is free.
+    reporter
+        Where to warn of photos that were replaced, and of names without a photo.
     ready
         Called with the address to open, once it answers.
+    metadata
+        A table of the user's, see `read_user_table`.
 
     Raises
     ------
@@ -38,8 +50,12 @@ def serve_review(folder: Path, port: int, ready: Callable[[str], None]) -> None:
         There is no finished run, its review cannot be read, or the port is taken.
     """
     run = open_run(folder)
+    told = join(read_user_table(metadata), list(run.names)) if metadata else None
+    if told and told.unmatched:
+        reporter.warn(told.unmatched)
+    run.warn_of_replaced(reporter)
     with lock_folder(folder), _listen(port) as listener:
-        session = ReviewSession(run)
+        session = ReviewSession(run, told)
         port, token = listener.getsockname()[1], secrets.token_urlsafe(_TOKEN_BYTES)
         config = uvicorn.Config(
             review_app(session, port, token),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import secrets
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
 
+from partdino.errors import ReviewError
+from partdino.runs.measures.user_table import Joined
 from partdino.runs.review.apply import drawn_lookup, label_lookup, reviewed_parts
 from partdino.runs.review.finished import FinishedRun
 from partdino.runs.review.state import Review, changed, read_review, write_review
 from partdino.runs.review.summary import PartsOfPhotos, included, what_to_look_at
+from partdino.runs.review.table import photo_table
 
 
 class StaleError(Exception):
@@ -24,6 +29,8 @@ class ReviewSession:
     ----------
     run
         The run; its folder is locked for this session.
+    told
+        The user's own table of the photos, or None.
 
     Raises
     ------
@@ -31,12 +38,13 @@ class ReviewSession:
         The review or the run's table cannot be read.
     """
 
-    def __init__(self, run: FinishedRun) -> None:
-        self.run = run
+    def __init__(self, run: FinishedRun, told: Joined | None = None) -> None:
+        self.run, self._told = run, told
         self._lock = Lock()
         # In the addresses of pictures, which browsers keep: another run may have this port next.
         self._number = secrets.token_hex(4)
-        self._set(read_review(run.folder, run.model_sha256, run.num_parts))
+        prepared = self._prepared(read_review(run.folder, run.model_sha256, run.num_parts))
+        self._review, self._drawn, self._state = prepared
 
     @property
     def review(self) -> Review:
@@ -55,7 +63,14 @@ class ReviewSession:
             "title": self.run.folder.resolve().name,
             "num_parts": self.run.num_parts,
             "images": list(self.run.names),
+            "without_pieces": self.run.without_pieces,
         }
+
+    def table(self) -> dict[str, Any]:
+        """Return the table of the latest revision, for JSON: see `photo_table`."""
+        review, drawn = self._review, self._drawn
+        table = photo_table(self.run, drawn, PartsOfPhotos.of(self.run, drawn), self._told)
+        return {"revision": review.revision, **table}
 
     def change(self, seen: object, changes: Sequence[Mapping[str, Any]]) -> None:
         """Make the next revision, and write it.
@@ -80,24 +95,70 @@ class ReviewSession:
             if seen != self._review.revision:
                 raise StaleError
             review = changed(self._review, changes, self.run.num_parts, self.run.names)
+            prepared = self._prepared(review)  # first: what cannot be shown is not written
             write_review(self.run.folder, review)
-            self._set(review)
+            self._review, self._drawn, self._state = prepared
 
-    def _set(self, review: Review) -> None:
-        self._review, self._state = review, _state(self.run, review)
+    @property
+    def drawn(self) -> Review:
+        """The latest revision as photos are drawn by it: see `FinishedRun.fresh`."""
+        return self._drawn
+
+    def version(self, index: int) -> str:
+        """Return what changes whenever the labels of a photo do."""
+        said = self._drawn.document()
+        return _version(said.get("splits"), said.get("mended", {}).get(self.run.images[index].name))
+
+    def halves(self, part: int) -> dict[str, Any]:
+        """Return what is to be said to cut a part in two; raises `ReviewError`."""
+        with self._lock:
+            review = self._review
+            numbers = review.numbers(self.run.num_parts)
+            if part not in numbers or review.root(part) != part:
+                raise ReviewError(f"there is no part {part}")
+            clusters = self.run.halves(review, part)
+        said = {"of": part, "clusters": clusters}
+        return {"revision": review.revision, "split": numbers[-1] + 1, "said": said}
+
+    def _prepared(self, review: Review) -> tuple[Review, Review, dict[str, Any]]:
+        drawn = self.run.fresh(review)
+        return review, drawn, _state(self.run, review, drawn)
 
 
-def _state(run: FinishedRun, review: Review) -> dict[str, Any]:
-    document, measured = review.document(), PartsOfPhotos.of(run, review)
+def _state(run: FinishedRun, review: Review, drawn: Review) -> dict[str, Any]:
+    document, measured = review.document(), PartsOfPhotos.of(run, drawn)
+    splits, mended = document.get("splits", {}), document.get("mended", {})
     return {
         "revision": review.revision,
-        "said": {"parts": document["parts"], "photos": document["photos"]},
+        "said": {
+            "parts": document["parts"],
+            "photos": document["photos"],
+            "splits": splits,
+            "mended": mended,
+        },
+        # Of the labels of photos: of all of them, and of those that were mended.
+        "version": _version(document.get("splits"), None),
+        "versions": {
+            run.names[name]: _version(document.get("splits"), mended[name]) for name in drawn.mended
+        },
         "parts": _parts(run, review, measured),
         # Of each label of a run's label map: the part it belongs to, and what is drawn of it.
         "lookup": label_lookup(review, run.num_parts).tolist(),
         "drawn": drawn_lookup(review, run.num_parts).tolist(),
-        "look_at": what_to_look_at(measured),
+        "look_at": [*_mended_before(run, review, drawn), *what_to_look_at(measured)],
     }
+
+
+def _mended_before(run: FinishedRun, review: Review, drawn: Review) -> list[tuple[int, list[str]]]:
+    """Return the photos that were labelled anew since they were mended."""
+    gone = [name for name in review.mended if name not in drawn.mended and name in run.names]
+    reason = "was labelled anew since it was mended: mend it again, or take that back"
+    return [(run.names[name], [reason]) for name in gone]
+
+
+def _version(splits: object, mend: object) -> str:
+    """Return a word for what the labels of a photo depend on."""
+    return hashlib.sha256(json.dumps([splits, mend], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _parts(run: FinishedRun, review: Review, measured: PartsOfPhotos) -> list[dict[str, Any]]:

@@ -42,38 +42,63 @@ export async function sendChanges(seen, changes) {
 
 const whole = (large) => (large ? "&whole" : "");
 
+/** The table of the photos, of one revision. */
+export const getTable = async () => (await ask("/api/table")).json();
+
+/** What is to be said to cut a part in two. */
+export const getHalves = async (part) => (await ask(`/api/parts/${part}/halves`)).json();
+
+/** What a photo can be mended by: bytes of its size, and the name of these very pieces. */
+export async function getPieces(session, id, version) {
+  const answer = await ask(`/api/images/${id}/pieces.png?s=${session}&v=${version}`);
+  const { data, width, height } = pixelsOf(await toBitmap(answer));
+  const regions = new Uint16Array(width * height);
+  const labels = new Uint8Array(width * height);
+  for (let i = 0; i < regions.length; i++) {
+    regions[i] = data[4 * i] + 256 * data[4 * i + 1];
+    labels[i] = data[4 * i + 2];
+  }
+  return { regions, labels, width, height, name: answer.headers.get("Pieces") };
+}
+
 /** A photo as a bitmap and its label map as bytes; the photo is null where it is gone. */
-export async function getPicture(session, id, large, signal) {
+export async function getPicture(session, id, version, large, signal) {
   const [photo, labels] = await Promise.all([
     getBitmap(`/api/images/${id}/photo.jpg?s=${session}${whole(large)}`, signal).catch((error) => {
       if (error.status === 404) return null;
       throw error;
     }),
-    getBitmap(`/api/images/${id}/labels.png?s=${session}${whole(large)}`, signal),
+    getBitmap(`/api/images/${id}/labels.png?s=${session}&v=${version}${whole(large)}`, signal),
   ]);
   const { width, height } = labels;
-  return { photo, labels: bytesOf(labels), width, height };
+  return { photo, labels: bytesOf(labels), width, height, version };
 }
 
-export const exampleAddress = (session, id, part) =>
-  `/api/images/${id}/example.jpg?s=${session}&members=${part.members}&colour=${part.colour.slice(1)}`;
+export const exampleAddress = (session, id, version, part) =>
+  `/api/images/${id}/example.jpg?s=${session}&v=${version}&members=${part.members}&colour=${part.colour.slice(1)}`;
 
-async function getBitmap(path, signal) {
-  const blob = await (await ask(path, { signal })).blob();
-  // As the bytes are: labels are no colours.
-  return createImageBitmap(blob, { colorSpaceConversion: "none", premultiplyAlpha: "none" });
-}
+const getBitmap = async (path, signal) => toBitmap(await ask(path, { signal }));
 
-/** The grey values of a bitmap, which is let go: of a large photo it has 100 MB. */
+// As the bytes are: labels are no colours.
+const toBitmap = async (answer) =>
+  createImageBitmap(await answer.blob(), { colorSpaceConversion: "none", premultiplyAlpha: "none" });
+
+/** The grey values of a bitmap. */
 function bytesOf(bitmap) {
+  const { data, width, height } = pixelsOf(bitmap);
+  const labels = new Uint8Array(width * height);
+  for (let i = 0; i < labels.length; i++) labels[i] = data[4 * i];
+  return labels;
+}
+
+/** The pixels of a bitmap, which is let go: of a large photo it has 100 MB. */
+function pixelsOf(bitmap) {
   const { width, height } = bitmap;
   const canvas = new OffscreenCanvas(width, height);
   const context = canvas.getContext("2d", { willReadFrequently: true });
   context.drawImage(bitmap, 0, 0);
   bitmap.close();
-  const { data } = context.getImageData(0, 0, width, height);
+  const pixels = context.getImageData(0, 0, width, height);
   canvas.width = canvas.height = 0;
-  const labels = new Uint8Array(width * height);
-  for (let i = 0; i < labels.length; i++) labels[i] = data[4 * i];
-  return labels;
+  return pixels;
 }

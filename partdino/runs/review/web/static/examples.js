@@ -13,7 +13,8 @@ export class Examples {
 
   show() {
     if (this.place.hidden) return;
-    const shown = JSON.stringify([this.store.state.parts]);
+    const { parts, version, versions } = this.store.state;
+    const shown = JSON.stringify([parts, version, versions]);
     if (shown === this.shown) return;
     this.shown = shown;
     this.place.replaceChildren(...this.store.state.parts.filter((part) => !part.background).map((part) => this.#part(part)));
@@ -37,7 +38,7 @@ export class Examples {
       const name = this.store.run.images[id];
       const button = make("button", { title: name });
       const picture = make("img", { loading: "lazy", alt: `${part.name} in ${name}`, width: 120, height: 120 });
-      picture.src = exampleAddress(this.store.run.session, id, part);
+      picture.src = exampleAddress(this.store.run.session, id, this.store.version(id), part);
       button.append(picture);
       button.addEventListener("click", () => this.open(id));
       row.append(button);

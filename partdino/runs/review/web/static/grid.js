@@ -87,12 +87,17 @@ export class Grid {
     element.addEventListener("focus", () => { this.#current = this.#order.indexOf(id); });
     this.#listen(cell, id);
     this.#mark(id, cell);
-    this.thumbs.want(id, (picture) => {
+    this.#want(id, cell);
+    return cell;
+  }
+
+  #want(id, cell) {
+    cell.version = this.store.version(id);
+    this.thumbs.want(id, cell.version, (picture) => {
       cell.picture = picture;
-      element.classList.add(picture ? "loaded" : "lost");
+      cell.element.classList.add(picture ? "loaded" : "lost");
       if (picture) this.#draw(cell);
     });
-    return cell;
   }
 
   #listen(cell, id) {
@@ -120,17 +125,19 @@ export class Grid {
   #redraw() {
     for (const [id, cell] of this.#cells) {
       this.#mark(id, cell);
-      if (cell.picture) this.#draw(cell);
+      if (cell.version !== this.store.version(id)) this.#want(id, cell);
+      else if (cell.picture) this.#draw(cell);
     }
   }
 
   #mark(id, cell) {
     const verdict = this.store.verdict(id);
     const reasons = this.store.reasons(id).join("; ");
-    cell.verdict.textContent = verdict ?? "";
+    const mended = this.store.mended(id) ? "mended" : "";
+    cell.verdict.textContent = [verdict, mended].filter(Boolean).join(", ");
     cell.element.dataset.verdict = verdict ?? "";
     const name = this.store.run.images[id];
-    cell.element.setAttribute("aria-label", [name, verdict, reasons].filter(Boolean).join(", "));
+    cell.element.setAttribute("aria-label", [name, verdict, mended, reasons].filter(Boolean).join(", "));
   }
 
   #draw(cell) {

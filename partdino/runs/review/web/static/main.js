@@ -1,9 +1,11 @@
 // The page of `partdino review`: puts its pieces together.
 
 import { Examples } from "./examples.js";
+import { saveLegend } from "./figures.js";
 import { Grid, photosOf } from "./grid.js";
 import { Parts } from "./parts.js";
 import { Store } from "./store.js";
+import { Table } from "./table.js";
 import { Thumbs } from "./thumbs.js";
 import { Viewer } from "./viewer.js";
 
@@ -20,7 +22,8 @@ async function begin() {
   const parts = new Parts(store);
   document.title = `${store.run.title} · Part-DINO review`;
   element("title").textContent = store.run.title;
-  buttons(store, grid, viewer, examples);
+  const table = new Table(store, (id, order) => viewer.open(id, order));
+  buttons(store, grid, viewer, { examples, table });
   keys(store, viewer);
   store.addEventListener("message", (event) => say(event.detail));
   store.addEventListener("review", () => tellCounts(store));
@@ -29,9 +32,10 @@ async function begin() {
   grid.show("all");
 }
 
-function buttons(store, grid, viewer, examples) {
+function buttons(store, grid, viewer, { examples, table }) {
   element("undo").addEventListener("click", () => store.undo());
   element("redo").addEventListener("click", () => store.redo());
+  element("save-legend").addEventListener("click", () => saveLegend(store));
   element("help").addEventListener("click", () => element("keys").showModal());
   element("filter").addEventListener("change", (event) => grid.show(event.target.value));
   element("opacity").addEventListener("input", (event) => store.look({ opacity: event.target.value / 100 }));
@@ -41,17 +45,20 @@ function buttons(store, grid, viewer, examples) {
     if (order.length) viewer.open(order[0], order);
     else say("All photos are checked.");
   });
-  const show = (photos) => {
-    element("view-photos").setAttribute("aria-pressed", photos);
-    element("view-parts").setAttribute("aria-pressed", !photos);
-    element("filter-label").hidden = !photos;
-    element("grid").hidden = !photos;
-    element("examples").hidden = photos;
-    if (photos) grid.show(grid.filter);
-    else examples.show();
+  const views = {
+    photos: { place: "grid", show: () => grid.show(grid.filter) },
+    parts: { place: "examples", show: () => examples.show() },
+    table: { place: "table", show: () => table.show() },
   };
-  element("view-photos").addEventListener("click", () => show(true));
-  element("view-parts").addEventListener("click", () => show(false));
+  const show = (chosen) => {
+    for (const [view, { place }] of Object.entries(views)) {
+      element(`view-${view}`).setAttribute("aria-pressed", view === chosen);
+      element(place).hidden = view !== chosen;
+    }
+    element("filter-label").hidden = chosen !== "photos";
+    views[chosen].show();
+  };
+  for (const view of Object.keys(views)) element(`view-${view}`).addEventListener("click", () => show(view));
 }
 
 function keys(store, viewer) {
@@ -67,7 +74,7 @@ function keys(store, viewer) {
       if (!store.bare) store.look({ bare: true });
     } else if (key === "q" && !viewer.isOpen) element("check").click();
     else if (/^[1-9]$/.test(key)) {
-      const part = store.state.parts[key - 1];
+      const part = store.part(Number(key));
       if (part) store.select(part.part);
     } else return;
     event.preventDefault();

@@ -38,6 +38,7 @@ export class Parts {
     row.count = make("span", { className: "count" });
     row.hide = make("button", { textContent: "Hide", title: "Do not draw it; it keeps its place in tables" });
     row.background = make("button", { textContent: "Background", title: "It is no part of the object" });
+    row.split = make("button", { textContent: "Split", title: "Cut it in two, in every photo" });
     row.merge = make("select", { title: "Make it a piece of another part" });
     row.members = make("div", { className: "members" });
     row.select.addEventListener("click", () => this.store.select(number));
@@ -49,11 +50,12 @@ export class Parts {
     row.colour.addEventListener("change", () => say({ colour: row.colour.value }));
     row.hide.addEventListener("click", () => say({ hidden: !this.store.part(number).hidden }));
     row.background.addEventListener("click", () => say({ background: !this.store.part(number).background }));
+    row.split.addEventListener("click", () => this.store.split(number));
     row.merge.addEventListener("change", () => say({ merged_into: Number(row.merge.value) }));
     const line = make("div", { className: "line" });
     const actions = make("div", { className: "line" });
     line.append(row.select, row.name, row.colour);
-    actions.append(row.hide, row.background, row.merge);
+    actions.append(row.hide, row.background, row.split, row.merge);
     row.element.append(line, row.count, actions, row.members);
     this.#rows.set(number, row);
     return row;
@@ -72,6 +74,8 @@ export class Parts {
     row.count.textContent = part.background ? "called background" : `in ${part.photos} of ${shown} photos`;
     row.hide.setAttribute("aria-pressed", part.hidden);
     row.background.setAttribute("aria-pressed", part.background);
+    row.split.setAttribute("aria-label", `Split ${part.name} in two`);
+    row.split.disabled = part.background;
     row.element.classList.toggle("off", part.hidden || part.background);
     row.merge.setAttribute("aria-label", `Merge ${part.name} into another part`);
     row.merge.replaceChildren(make("option", { value: "", textContent: "Merge into", selected: true, disabled: true }));

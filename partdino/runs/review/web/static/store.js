@@ -1,7 +1,7 @@
 // What the page knows, and the only place that changes it. Whoever shows it listens to "review"
 // (what is said has changed) and "look" (what is selected, or how the overlay is drawn).
 
-import { getReview, getRun, sendChanges } from "./api.js";
+import { getHalves, getReview, getRun, sendChanges } from "./api.js";
 
 const ASK_EVERY = 2000; // ms, for what other windows have changed
 
@@ -17,6 +17,7 @@ export class Store extends EventTarget {
   static async open() {
     const store = new Store();
     store.run = await getRun();
+    store.#remember();
     store.#take(await getReview(-1));
     setInterval(() => store.#askForNews(), ASK_EVERY);
     return store;
@@ -29,6 +30,9 @@ export class Store extends EventTarget {
   part(number) { return this.state.parts.find((part) => part.part === number); }
   saidOfPart(number) { return this.state.said.parts[number] ?? {}; }
   verdict(id) { return this.state.said.photos[this.run.images[id]] ?? null; }
+  mended(id) { return this.state.said.mended[this.run.images[id]] ?? null; }
+  /** A word for what the labels of a photo depend on. */
+  version(id) { return this.state.versions[id] ?? this.state.version; }
   reasons(id) { return this.#reasons.get(id) ?? []; }
 
   /** Say more of a part: null takes a word back. */
@@ -38,6 +42,21 @@ export class Store extends EventTarget {
 
   sayOfPhoto(id, verdict) {
     return this.#change(() => [{ photo: this.run.images[id], said: verdict }]);
+  }
+
+  /** Say what pixels of a photo were given: null takes all back. */
+  sayMended(id, said) {
+    return this.#change(() => [{ mended: this.run.images[id], said }]);
+  }
+
+  /** Cut a part in two by its small clusters: all photos follow. */
+  split(number) {
+    return this.#change(async () => {
+      this.say(`Cutting ${this.part(number).name} in two …`); // of thousands of photos it takes seconds
+      const { split, said } = await getHalves(number);
+      this.say(`${this.part(number).name} is cut in two: the new part has number ${split}.`);
+      return [{ split, said }];
+    });
   }
 
   undo() { return this.#move(this.#done, this.#undone); }
@@ -57,9 +76,26 @@ export class Store extends EventTarget {
 
   #reasons = new Map();
 
+  /** Take up what this window has done before it was loaded again. */
+  #remember() {
+    try {
+      const [done, undone] = JSON.parse(sessionStorage.getItem(this.run.session)) ?? [[], []];
+      this.#done = done;
+      this.#undone = undone;
+    } catch { /* the browser keeps nothing: undo begins anew */ }
+  }
+
+  #keep() {
+    try {
+      sessionStorage.setItem(this.run.session, JSON.stringify([this.#done, this.#undone]));
+    } catch {
+      sessionStorage.removeItem(this.run.session); // more than it keeps
+    }
+  }
+
   #change(make) {
     return this.#queue(async () => {
-      const changes = make();
+      const changes = await make();
       const inverse = this.#inverse(changes);
       if (JSON.stringify(changes) === JSON.stringify(inverse)) return;
       if (await this.#send(changes)) {
@@ -80,12 +116,12 @@ export class Store extends EventTarget {
   }
 
   #inverse(changes) {
-    const { parts, photos } = this.state.said;
-    return changes.map((change) =>
-      "part" in change
-        ? { part: change.part, said: parts[change.part] ?? null }
-        : { photo: change.photo, said: photos[change.photo] ?? null },
-    );
+    const { said } = this.state;
+    const kept = { part: said.parts, photo: said.photos, split: said.splits, mended: said.mended };
+    return changes.map((change) => {
+      const kind = Object.keys(kept).find((each) => each in change);
+      return { [kind]: change[kind], said: kept[kind][change[kind]] ?? null };
+    });
   }
 
   #queue(work) {
@@ -95,6 +131,7 @@ export class Store extends EventTarget {
       } catch (error) {
         this.say(`Not saved: ${error.message}`);
       }
+      this.#keep();
       this.#tell("review"); // also where nothing has changed: fields show what is kept
     });
     return this.#pending;

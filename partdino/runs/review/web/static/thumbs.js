@@ -16,10 +16,10 @@ export class Thumbs {
   }
 
   /** Tell the picture of a photo, at once where it is kept; null where it cannot be had. */
-  want(id, tell) {
+  want(id, version, tell) {
     const picture = this.#kept.get(id);
-    if (picture === undefined) {
-      this.#wanted.set(id, tell);
+    if (picture?.version !== version) {
+      this.#wanted.set(id, { version, tell });
       this.#next();
       return;
     }
@@ -35,17 +35,17 @@ export class Thumbs {
 
   #next() {
     while (this.#loading < AT_ONCE && this.#wanted.size) {
-      const [id, tell] = [...this.#wanted].at(-1);
+      const [id, { version, tell }] = [...this.#wanted].at(-1);
       this.#wanted.delete(id);
       this.#loading++;
-      this.#load(id, tell);
+      this.#load(id, version, tell);
     }
   }
 
-  async #load(id, tell) {
+  async #load(id, version, tell) {
     let picture = null;
     try {
-      picture = await getPicture(this.#session, id, false);
+      picture = await getPicture(this.#session, id, version, false);
       this.#keep(id, picture);
     } catch {
       // Shown as one that cannot be had; asked for again when it comes into view again.
@@ -56,6 +56,8 @@ export class Thumbs {
   }
 
   #keep(id, picture) {
+    this.#kept.get(id)?.photo?.close();
+    this.#kept.delete(id);
     this.#kept.set(id, picture);
     if (this.#kept.size <= KEPT) return;
     const [oldest, { photo }] = this.#kept.entries().next().value;

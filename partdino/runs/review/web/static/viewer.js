@@ -2,6 +2,8 @@
 
 import { getPicture } from "./api.js";
 import { drawPicture, overlay, partAt } from "./draw.js";
+import { saveFigure } from "./figures.js";
+import { Mender } from "./mend.js";
 import { hideTip, showTip } from "./tip.js";
 
 const STEP = 1.25;
@@ -19,12 +21,14 @@ export class Viewer {
   #view = { scale: 1, x: 0, y: 0 }; // screen pixels
   #fitted = true;
   #loading = null;
+  #wanted = null; // which photo with which labels
   #press = null;
 
   constructor(store) {
     this.store = store;
     this.dialog = element("viewer");
     this.canvas = element("whole");
+    this.mender = new Mender(store, this);
     this.#buttons();
     this.#pointer();
     this.dialog.addEventListener("keydown", (event) => this.#key(event));
@@ -45,19 +49,40 @@ export class Viewer {
   get isOpen() { return this.dialog.open; }
   get id() { return this.#id; }
 
+  /** Where the photo lies on the canvas, in screen pixels. */
+  shape() {
+    const { scale, x, y } = this.#view;
+    return { x, y, width: (this.#picture?.width ?? 0) * scale, height: (this.#picture?.height ?? 0) * scale };
+  }
+
+  redraw() { if (this.isOpen) this.#draw(); }
+
   async #show(id) {
     this.#id = id;
     this.#drop();
+    this.mender.leave();
+    if (this.store.run.without_pieces.includes(id)) this.mender.on = false;
+    this.#fitted = true;
+    this.#describe();
+    this.mender.refresh();
+    await this.#load();
+  }
+
+  /** Load the photo and its labels as they are now; what is shown stays until they are there. */
+  async #load() {
+    const id = this.#id;
+    const version = this.store.version(id);
+    this.#wanted = `${id} ${version}`;
     this.#loading?.abort();
     this.#loading = new AbortController();
-    this.#describe();
-    this.#draw();
     try {
-      const picture = await getPicture(this.store.run.session, id, true, this.#loading.signal);
-      if (this.#id !== id) return;
+      const picture = await getPicture(this.store.run.session, id, version, true, this.#loading.signal);
+      if (this.#wanted !== `${id} ${version}`) return;
+      this.#drop();
       this.#picture = picture;
-      this.#fitted = true;
       this.#refresh();
+      this.mender.refresh();
+      this.canvas.dataset.version = version; // what is shown by now: pages are driven in tests
     } catch (error) {
       if (error.name !== "AbortError") this.store.say(error.message);
     }
@@ -65,8 +90,11 @@ export class Viewer {
 
   #leave() {
     this.#loading?.abort();
-    this.#id = null;
+    this.#id = this.#wanted = null;
     this.#drop();
+    this.mender.on = false;
+    this.mender.leave();
+    this.mender.refresh();
     hideTip();
   }
 
@@ -80,6 +108,11 @@ export class Viewer {
   #refresh() {
     if (!this.isOpen) return;
     this.#describe();
+    if (this.mender.on) this.mender.refresh();
+    if (this.#picture && this.#wanted !== `${this.#id} ${this.store.version(this.#id)}`) {
+      this.#load();
+      return;
+    }
     const wanted = `${this.store.state.revision} ${this.store.selected}`;
     if (this.#picture && this.#drawn !== wanted) {
       this.#layer = overlay(this.#picture, this.store);
@@ -91,7 +124,7 @@ export class Viewer {
   #describe() {
     const verdict = this.store.verdict(this.#id);
     element("photo-name").textContent = this.store.run.images[this.#id];
-    element("verdict").textContent = verdict ?? "not checked";
+    element("verdict").textContent = [verdict ?? "not checked", this.store.mended(this.#id) && "mended"].filter(Boolean).join(", ");
     element("reasons").textContent = this.store.reasons(this.#id).join("; ");
     for (const [button, said] of [["fine", "fine"], ["wrong", "wrong"], ["exclude", "excluded"]])
       element(button).setAttribute("aria-pressed", verdict === said);
@@ -135,11 +168,12 @@ export class Viewer {
     context.clearRect(0, 0, this.canvas.width, this.canvas.height);
     element("zoom").textContent = this.#picture ? `${Math.round(this.#view.scale * 100)} %` : "";
     this.canvas.toggleAttribute("aria-busy", !this.#picture);
-    if (!this.#picture) return;
+    if (!this.#layer) return;
     const { scale, x, y } = this.#view;
     context.imageSmoothingEnabled = scale < 2; // beyond, one wants to see the pixels
     const area = { x, y, width: this.#picture.width * scale, height: this.#picture.height * scale };
     drawPicture(context, this.#picture, this.#layer, this.store, area);
+    this.mender.draw(context);
   }
 
   #buttons() {
@@ -154,15 +188,22 @@ export class Viewer {
       next: () => this.#go(1),
       previous: () => this.#go(-1),
       close: () => this.dialog.close(),
+      "save-figure": () => { if (this.#layer) saveFigure(this.store, this.#id, this.#picture, this.#layer); },
     };
     for (const [id, action] of Object.entries(press)) element(id).addEventListener("click", action);
   }
 
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (this.mender.key(event)) {
+      event.preventDefault();
+      event.stopPropagation(); // digits mean something else on the page
+      return;
+    }
     const buttons = {
       f: "fine", w: "wrong", x: "exclude", n: "next", p: "previous", ArrowRight: "next",
       ArrowLeft: "previous", "+": "zoom-in", "=": "zoom-in", "-": "zoom-out", 0: "zoom-fit", o: "zoom-own",
+      s: "save-figure",
     };
     const button = buttons[event.key];
     if (!button) return;
@@ -188,13 +229,12 @@ export class Viewer {
       const box = this.canvas.getBoundingClientRect();
       return [(event.clientX - box.x) * devicePixelRatio, (event.clientY - box.y) * devicePixelRatio];
     };
-    const partUnder = (event) => {
-      if (!this.#picture) return 0;
+    const shareAt = (event) => {
       const [x, y] = at(event);
-      const { scale, x: left, y: top } = this.#view;
-      const [shareX, shareY] = [(x - left) / (this.#picture.width * scale), (y - top) / (this.#picture.height * scale)];
-      return partAt(this.#picture, shareX, shareY, this.store);
+      const shape = this.shape();
+      return [(x - shape.x) / shape.width, (y - shape.y) / shape.height];
     };
+    const partUnder = (event) => (this.#picture ? partAt(this.#picture, ...shareAt(event), this.store) : 0);
     this.canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
       this.#zoom(this.#view.scale * STEP ** Math.sign(-event.deltaY), ...at(event));
@@ -202,10 +242,18 @@ export class Viewer {
     this.canvas.addEventListener("pointerdown", (event) => {
       this.canvas.setPointerCapture(event.pointerId);
       this.#press = { start: at(event), view: { ...this.#view }, moved: false };
+      this.mender.point(...shareAt(event));
+      if (this.mender.draws) this.mender.drawFrom();
     });
     this.canvas.addEventListener("pointermove", (event) => {
-      showTip(event, this.store.part(partUnder(event)));
+      // While mending, the toolbar says it, and the tip would cover what is aimed at.
+      showTip(event, this.mender.on ? null : this.store.part(partUnder(event)));
+      this.mender.point(...shareAt(event));
       if (!this.#press) return;
+      if (this.mender.draws) {
+        this.mender.drawTo();
+        return;
+      }
       const [x, y] = at(event);
       const [byX, byY] = [x - this.#press.start[0], y - this.#press.start[1]];
       this.#press.moved ||= Math.hypot(byX, byY) > MOVED;
@@ -215,7 +263,11 @@ export class Viewer {
       this.#draw();
     });
     this.canvas.addEventListener("pointerup", (event) => {
-      if (this.#press && !this.#press.moved) this.store.select(partUnder(event) || null);
+      if (this.#press && this.mender.draws) this.mender.drawEnd();
+      else if (this.#press && !this.#press.moved) {
+        if (this.mender.on) this.mender.click();
+        else this.store.select(partUnder(event) || null);
+      }
       this.#press = null;
     });
     this.canvas.addEventListener("pointercancel", () => { this.#press = null; });
