@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+
+from partdino.images.decode import MAX_PIXELS
+
+# Of the size that regions are made at, by the bounds of its option: what numbers can be, so that
+# no array that is made by them fills the memory.
+_MOST_PIXELS = 2 * 8192**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,18 +89,21 @@ class ImageDescription:
                 raise ValueError(f"{name} of shape {array.shape}")
         if self.features.ndim != 2 or 0 in self.features.shape or min(self.size) < 1:
             raise ValueError("no cells")
+        if math.prod(self.size) > MAX_PIXELS:
+            raise ValueError(f"a photo of {self.size[1]} x {self.size[0]} pixels")
         numbers = ("features", "contrast", "strength", "patches", "sideless", "colours", "border")
         for name in numbers:
             array = getattr(self, name)
             if array is not None and not np.isfinite(array).all():
                 raise ValueError(f"{name} that are no numbers")
-        limits = {"regions": self.areas.sum(), "edges": count, "cells": count}  # at most as many
+        total = self.areas.sum(dtype=float)
+        if (self.areas < 1).any() or total > _MOST_PIXELS or (self.border_length < 0).any():
+            raise ValueError("areas or lengths that cannot be")
+        limits = {"regions": total, "edges": count, "cells": count}  # at most as many
         for name, limit in limits.items():
             array = getattr(self, name)
             if array is not None and not ((array >= 0) & (array < limit)).all():
                 raise ValueError(f"{name} that there cannot be")
-        if (self.areas < 1).any() or (self.border_length < 0).any():
-            raise ValueError("areas or lengths that cannot be")
         if self.cells is not None and (self.cells.ndim != 2 or self.cells.size == 0):
             raise ValueError(f"cells of shape {self.cells.shape}")
         if self.patches is not None and self.patches.ndim != 3:

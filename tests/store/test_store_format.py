@@ -118,3 +118,23 @@ def test_failures_are_kept_and_tried_again(features, photo_folder, tmp_path):
     assert features(tmp_path / "fresh", photos=photos).code == 0
     for name in files(out):
         assert (out / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("size", (2**20, 2**20)),
+        ("areas", 2**40),
+        ("areas", np.iinfo(np.int64).max),
+        ("regions", 2**30),
+    ],
+)
+def test_numbers_that_would_fill_the_memory_are_no_description(described, field, value):
+    """Label maps are made as large as `size` says, sums as long as the largest of `regions`."""
+    if field != "size":
+        array = getattr(described, field).astype(np.int64)
+        array[0] = value
+        value = array
+    with pytest.raises(ValueError, match=r"pixels|cannot be"):
+        ImageDescription(**{**vars(described), field: value}).check()
+    described.check()
