@@ -97,11 +97,12 @@ def test_shards_choose_as_the_whole_does(partdino, segment, photos, tmp_path):
 
 @pytest.fixture
 def older(segment, photo_folder, tmp_path) -> Path:
-    """A run whose files have the names that they had before 0.2."""
+    """A run whose files are those of before 0.2: other names, and nothing for a review."""
     (tmp_path / "in").mkdir()
     for index in range(3):
         shutil.copy(photo_folder / f"animal_{index:04d}.jpg", tmp_path / "in" / f"{index}.jpg")
     assert segment(tmp_path / "in", tmp_path / "out").code == 0
+    shutil.rmtree(tmp_path / "out" / "review")
     for kind, suffix in (("labels", ".png"), ("overlays", ".jpg")):
         for index in range(3):
             file = tmp_path / "out" / kind / f"{index}{suffix}"
@@ -124,7 +125,7 @@ def test_an_older_run_is_read_by_every_command(partdino, segment, older):
     assert files(older / "masks") == [f"masks/{index}.png" for index in range(3)]
     run = open_run(out)
     for index in range(3):
-        label_map = run.label_map(index)
+        label_map = run.images[index].recall(out).label_map
         assert run.size(index) == label_map.shape and label_map.any()
     assert content(out) == before
     masked = segment(older / "in", older / "masked", masks=out / "labels", foreground="masks")
