@@ -50,7 +50,7 @@ class PartClusters:
     parts
         int64 (M,), ascending: the part of each centroid, 0..C-1, C <= K (fewer where there were
         fewer distinct features). Part number i + 1 has the centroids of i; parts are numbered from
-        the largest to the smallest.
+        the largest to the smallest, unless a refit keeps the numbers of older ones.
     centring
         See `Projection`.
     """
