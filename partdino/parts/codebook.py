@@ -104,8 +104,12 @@ class PartClusters:
         there = sums.mass > 0
         directions = sums.centroids(self.centroids.astype(np.float64))[there].astype(np.float32)
         parts = _largest_first(self.parts[there], sums.mass[there])
+        return replace(self, centroids=directions).regrouped(parts)
+
+    def regrouped(self, parts: np.ndarray) -> PartClusters:
+        """Return the same centroids as other parts: of each its part, int64 (M,), from 0."""
         order = np.argsort(parts, kind="stable")
-        return replace(self, centroids=directions[order], parts=parts[order])
+        return replace(self, centroids=self.centroids[order], parts=parts[order])
 
 
 def _largest_first(parts: np.ndarray, mass: np.ndarray) -> np.ndarray:

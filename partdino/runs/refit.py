@@ -251,9 +251,7 @@ def _count(pair: tuple[Recorded, StoredImage], out: Path, model: PartModel) -> n
 def renumbered(model: PartModel, numbers: Sequence[int]) -> PartModel:
     """Return the same model with other numbers of its C parts: each of 1..C once."""
     parts = np.array(numbers, np.int64)[model.parts.parts] - 1
-    order = np.argsort(parts, kind="stable")
-    clusters = replace(model.parts, parts=parts[order], centroids=model.parts.centroids[order])
-    return replace(model, parts=clusters)
+    return replace(model, parts=model.parts.regrouped(parts))
 
 
 def _options(given: Mapping[str, Any], done: Mapping[str, Any], old: ModelFile) -> Options:

@@ -11,7 +11,6 @@ import numpy as np
 from partdino.errors import OutputError, ReviewError
 from partdino.files import check_writable
 from partdino.output_marks import MODEL
-from partdino.parts.codebook import PartClusters
 from partdino.parts.model import PartModel
 from partdino.parts.model_file import ModelFile, save_model
 from partdino.parts.naming import Naming
@@ -75,15 +74,7 @@ def regrouped(model: PartModel, of_cluster: np.ndarray, reviewed: Sequence[Part]
     """
     group = np.full(256, len(reviewed))
     group[[part.number for part in reviewed]] = np.arange(len(reviewed))
-    parts = group[of_cluster]
-    order = np.argsort(parts, kind="stable")
-    clusters = PartClusters(
-        model.parts.mean,
-        model.parts.components,
-        model.parts.centroids[order],
-        parts[order],
-        model.parts.centring,
-    )
+    clusters = model.parts.regrouped(group[of_cluster])
     naming = Naming(
         names=tuple(part.name for part in reviewed),
         colours=tuple(part.hex for part in reviewed),
