@@ -11,14 +11,14 @@ import numpy as np
 from partdino.evaluation.study.patches import Patches
 from partdino.evaluation.study.straddling import GROUPS
 from partdino.evaluation.study.table import effect_text
-from partdino.files import atomic_path
 from partdino.output_marks import STUDY_TITLE
+from partdino.runs.writers.plots import BLUE, GREY, ORANGE, write_plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLOURS = ("#0072b2", "#d55e00", "#7f7f7f")  # told apart by the colour-blind, too
+_COLOURS = (BLUE, ORANGE, GREY)
 _LABELS = {"interior": "interior", "inner": "boundary inside", "silhouette": "silhouette"}
 _TITLES = {"image": "boundaries of the image", "truth": "borders of the true parts"}
 _MEASURES = {"entropy": "normalised entropy", "confidence": "confidence"}
@@ -28,7 +28,6 @@ _LEGEND = (
 )
 _BINS = 40
 _HALF_WIDTH = 0.42
-_STYLE: dict[Any, Any] = {"svg.hashsalt": "partdino", "font.family": "DejaVu Sans", "font.size": 10}
 
 
 def write_figure(out: Path, document: Mapping[str, Any], patches: Patches) -> None:
@@ -43,18 +42,8 @@ def write_figure(out: Path, document: Mapping[str, Any], patches: Patches) -> No
     patches
         The patches; their first temperature is shown.
     """
-    from matplotlib import rc_context
-
-    with rc_context(_STYLE):
-        figure = _draw(document, patches)
-        title = {"Title": STUDY_TITLE}
-        _save(figure, out / "boundary.png", dpi=150, metadata=title)
-        _save(figure, out / "boundary.svg", metadata={**title, "Date": None})
-
-
-def _save(figure: Figure, path: Path, **options: Any) -> None:
-    with atomic_path(path) as temporary:
-        figure.savefig(temporary, format=path.suffix[1:], **options)
+    files = [out / f"boundary.{kind}" for kind in ("png", "svg")]
+    write_plot(lambda: _draw(document, patches), files, STUDY_TITLE)
 
 
 def _draw(document: Mapping[str, Any], patches: Patches) -> Figure:
