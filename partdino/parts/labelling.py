@@ -32,6 +32,8 @@ class PixelLabels:
     confidence
         float32 (h, w) in (0, 1]: the softmax of the scores at the best part. 1 means that no other
         part is near, 1 / C that it could be any of C parts.
+    cosines
+        float64 (C, M), between each cell and each centroid of the model.
     """
 
     foreground: np.ndarray
@@ -61,9 +63,8 @@ def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels
     best = np.zeros(cells.shape, np.uint8)
     top = np.full(cells.shape, -np.inf, np.float32)
     total = np.zeros(cells.shape, np.float32)
-    for label, column in zip(
-        model.labels, scores.T, strict=True
-    ):  # one at a time: together they are large for many
+    # One at a time: together they are large for many.
+    for label, column in zip(model.labels, scores.T, strict=True):
         score = blend(column[cells])
         best[score > top] = label
         top = np.maximum(top, score)
