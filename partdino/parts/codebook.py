@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -175,15 +176,14 @@ class Codebooks:
         Points of parts that are not shared have -1.
         """
         enough = min(method.shared, len(np.unique(self.images)))
-        plain = self._agreed(num_parts, seed)
         for number in range(num_parts, 2 * num_parts + 1):
-            parts = plain if number == num_parts else self._agreed(number, seed)
+            parts = self._agreed(number, seed)
             pairs = np.unique(np.stack([parts, self.images]), axis=1)
             count = np.bincount(pairs[0])
             shared = np.argsort(-count, kind="stable")[:num_parts]
             if count[shared].min() >= enough:
                 return np.where(np.isin(parts, shared), parts, -1)
-        return plain
+        return self._agreed(num_parts, seed)
 
     def _agreed(self, num_parts: int, seed: int) -> np.ndarray:
         """Return int (N,), from 0: the parts that the cuts of all codebooks agree on."""
@@ -191,10 +191,23 @@ class Codebooks:
 
     def _labels(self, num_parts: int, seed: int) -> np.ndarray:
         """Return int (N, B), from 0: the parts that each codebook alone is cut into."""
-        rng = np.random.default_rng(seed)
-        cuts = [spectrum.cut(num_parts, int(rng.integers(2**31))) for spectrum in self.spectra]
-        labels = [cut[code] for cut, code in zip(cuts, self.codes.T, strict=True)]
-        return np.stack(labels, axis=1)
+        cuts = self._cuts(num_parts, seed)
+        return np.stack([cut[code] for cut, code in zip(cuts, self.codes.T, strict=True)], axis=1)
+
+    def _cuts(self, num_parts: int, seed: int) -> list[np.ndarray]:
+        """Return the part of each cluster of each codebook; made once, for parts and steadiness."""
+        if (num_parts, seed) not in self._known_cuts:
+            rng = np.random.default_rng(seed)
+            seeds = [int(rng.integers(2**31)) for _ in self.spectra]
+            self._known_cuts[num_parts, seed] = [
+                spectrum.cut(num_parts, each)
+                for spectrum, each in zip(self.spectra, seeds, strict=True)
+            ]
+        return self._known_cuts[num_parts, seed]
+
+    @cached_property
+    def _known_cuts(self) -> dict[tuple[int, int], list[np.ndarray]]:
+        return {}
 
     def steadiness(self, num_parts: int, seed: int) -> float:
         """Return how far the parts of two halves of the codebooks agree.

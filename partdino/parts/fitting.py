@@ -132,7 +132,11 @@ def fit_models(
     else:
         everything = _Objects(store, names, foreground, method)
         projection = _total(_Objects.moments, everything, pool).projection(method)
-    codebooks = cache(partial(_codebooks, cells, projection, options))
+
+    @cache
+    def codebooks(size: int) -> Codebooks:
+        return fit_codebooks(cells, projection, size, options.seed, options.device_here, method)
+
     models: dict[int | str, PartModel] = {}
     for asked in numbers:
         if isinstance(asked, str):
@@ -171,23 +175,13 @@ def find_foreground(
     return model
 
 
-def _codebooks(
-    sample: Sequence[ObjectCells], projection: Projection, options: SettledOptions, size: int
-) -> Codebooks:
-    """Fit codebooks of a size to the sample."""
-    return fit_codebooks(
-        sample, projection, size, options.seed, options.device_here, options.numbers
-    )
-
-
 def _refined(
     parts: PartClusters, everything: _Objects, pool: Pool | None, device: str
 ) -> PartClusters:
     """Move the centroids of a sample to where the means of all cells are."""
     for _ in range(PASSES):
-        parts = parts.refined(
-            _total(partial(_Objects.cluster_sums, parts=parts, device=device), everything, pool)
-        )
+        of = partial(_Objects.cluster_sums, parts=parts, device=device)
+        parts = parts.refined(_total(of, everything, pool))
     return parts
 
 
