@@ -61,7 +61,7 @@ def sized_labels(run: FinishedRun, review: Review, index: int, size: tuple[int, 
         They cannot be read.
     """
     division, image = run.divided(review), run.images[index]
-    if size != run.size(index) and division.changes(image.name):
+    if division.changes(image.name) and size != run.size(index):
         return sample_nearest(division.small(image), size)  # quicker by ten times
     label_map = division.result(image).label_map
     return label_map if size == label_map.shape else sample_nearest(label_map, size)

@@ -6,6 +6,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -43,18 +44,23 @@ class ReviewSession:
         self._lock = Lock()
         # In the addresses of pictures, which browsers keep: another run may have this port next.
         self._number = secrets.token_hex(4)
-        prepared = self._prepared(read_review(run.folder, run.model_sha256, run.num_parts))
-        self._review, self._drawn, self._state = prepared
+        review = read_review(run.folder, run.model_sha256, run.num_parts)
+        self._latest = _Revision.of(run, review)
 
     @property
     def review(self) -> Review:
         """The latest revision."""
-        return self._review
+        return self._latest.review
+
+    @property
+    def drawn(self) -> Review:
+        """The latest revision as photos are drawn by it: see `FinishedRun.fresh`."""
+        return self._latest.drawn
 
     @property
     def state(self) -> dict[str, Any]:
         """What the page is told of the latest revision, for JSON."""
-        return self._state
+        return self._latest.state
 
     def about(self) -> dict[str, Any]:
         """Return what the page is told of the run, for JSON: what never changes."""
@@ -68,9 +74,9 @@ class ReviewSession:
 
     def table(self) -> dict[str, Any]:
         """Return the table of the latest revision, for JSON: see `photo_table`."""
-        review, drawn = self._review, self._drawn
-        table = photo_table(self.run, drawn, PartsOfPhotos.of(self.run, drawn), self._told)
-        return {"revision": review.revision, **table}
+        latest = self._latest
+        table = photo_table(self.run, latest.drawn, latest.measured, self._told)
+        return {"revision": latest.review.revision, **table}
 
     def change(self, seen: object, changes: Sequence[Mapping[str, Any]]) -> None:
         """Make the next revision, and write it.
@@ -92,27 +98,21 @@ class ReviewSession:
             It cannot be written; nothing has changed.
         """
         with self._lock:
-            if seen != self._review.revision:
+            if seen != self.review.revision:
                 raise StaleError
-            review = changed(self._review, changes, self.run.num_parts, self.run.names)
-            prepared = self._prepared(review)  # first: what cannot be shown is not written
+            review = changed(self.review, changes, self.run.num_parts, self.run.names)
+            following = _Revision.of(self.run, review)  # first: what cannot be shown is not written
             write_review(self.run.folder, review)
-            self._review, self._drawn, self._state = prepared
-
-    @property
-    def drawn(self) -> Review:
-        """The latest revision as photos are drawn by it: see `FinishedRun.fresh`."""
-        return self._drawn
+            self._latest = following
 
     def version(self, index: int) -> str:
         """Return what changes whenever the labels of a photo do."""
-        said = self._drawn.document()
-        return _version(said.get("splits"), said.get("mended", {}).get(self.run.images[index].name))
+        return self.state["versions"].get(index, self.state["version"])
 
     def halves(self, part: int) -> dict[str, Any]:
         """Return what is to be said to cut a part in two; raises `ReviewError`."""
         with self._lock:
-            review = self._review
+            review = self.review
             numbers = review.numbers(self.run.num_parts)
             if part not in numbers or review.root(part) != part:
                 raise ReviewError(f"there is no part {part}")
@@ -120,13 +120,27 @@ class ReviewSession:
         said = {"of": part, "clusters": clusters}
         return {"revision": review.revision, "split": numbers[-1] + 1, "said": said}
 
-    def _prepared(self, review: Review) -> tuple[Review, Review, dict[str, Any]]:
-        drawn = self.run.fresh(review)
-        return review, drawn, _state(self.run, review, drawn)
+
+@dataclass(frozen=True, eq=False)
+class _Revision:
+    """A revision of the review, and all that is made of it."""
+
+    review: Review
+    drawn: Review
+    measured: PartsOfPhotos
+    state: dict[str, Any]
+
+    @classmethod
+    def of(cls, run: FinishedRun, review: Review) -> _Revision:
+        drawn = run.fresh(review)
+        measured = PartsOfPhotos.of(run, drawn)
+        return cls(review, drawn, measured, _state(run, review, drawn, measured))
 
 
-def _state(run: FinishedRun, review: Review, drawn: Review) -> dict[str, Any]:
-    document, measured = review.document(), PartsOfPhotos.of(run, drawn)
+def _state(
+    run: FinishedRun, review: Review, drawn: Review, measured: PartsOfPhotos
+) -> dict[str, Any]:
+    document = review.document()
     splits, mended = document.get("splits", {}), document.get("mended", {})
     return {
         "revision": review.revision,
