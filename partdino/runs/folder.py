@@ -109,8 +109,7 @@ class OutputFolder:
         """
         run = read_run(self.path)
         goes_on = self._existing in (Existing.RESUME, Existing.UPDATE)
-        unfinished = is_unfinished(self.path) and not self._is_renewing()
-        if not goes_on or unfinished or not run:
+        if not goes_on or self._is_begun() or not run:
             return None
         check_same(self.path, run["fingerprint"], fingerprint)
         return run
@@ -217,6 +216,10 @@ class OutputFolder:
                     "goes on"
                 )
 
+    def _is_begun(self) -> bool:
+        """Return whether there is an unfinished run, that is no renewal of a finished one."""
+        return is_unfinished(self.path) and not self._is_renewing()
+
     def _is_renewing(self) -> bool:
         return (self._work / _RENEWING).exists()
 
@@ -253,8 +256,7 @@ class OutputFolder:
     def _check_goes_on(self) -> None:
         if self._existing in (Existing.REFUSE, Existing.OVERWRITE):
             return
-        unfinished = is_unfinished(self.path) and not self._is_renewing()
-        if unfinished and self._again != f"--{self._existing.value}":
+        if self._is_begun() and self._again != f"--{self._existing.value}":
             raise OutputError(
                 f"{self.path} holds an unfinished run; go on with {self._again} first, or start "
                 "again with --overwrite"

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 2  # 1 had no numbers and no hash of the code
 _FORMAT = "partdino feature store"
-_FILE = STORE_FILE
-STORE_FILES = (_FILE, "blocks", "journal", "failures.csv")
+STORE_FILES = (STORE_FILE, "blocks", "journal", "failures.csv")
 _OUR_BLOCK = re.compile(r"[0-9]{6,}\.(safetensors|json)|\.partdino-.*")
 _OUR_JOURNAL = re.compile(r"[0-9a-f]{32}\.safetensors|\.partdino-.*")
 _MOST_IN_BLOCK = 32  # bounds the memory of making a block
@@ -144,14 +143,14 @@ class Header:
     def write(self, folder: Path) -> None:
         """Write the file, atomically; raises `OutputError`."""
         document = {**asdict(self), "shard": str(self.shard)}
-        write_json(folder / _FILE, {"format": _FORMAT, "schema": SCHEMA, **document})
+        write_json(folder / STORE_FILE, {"format": _FORMAT, "schema": SCHEMA, **document})
 
     @classmethod
     def read(cls, folder: Path) -> Header:
         """Read the file; raises `StoreError`."""
         recover_folder(folder)
         try:
-            document = json.loads((folder / _FILE).read_bytes())
+            document = json.loads((folder / STORE_FILE).read_bytes())
             if document.pop("format") != _FORMAT:
                 raise ValueError
             schema, version = document.pop("schema"), document["version"]
@@ -171,15 +170,15 @@ class Header:
             return cls._checked(document)
         except (KeyError, TypeError, ConfigError) as error:
             raise StoreError(
-                f"{folder / _FILE} is not what Part-DINO {__version__} writes (it says that "
+                f"{folder / STORE_FILE} is not what Part-DINO {__version__} writes (it says that "
                 f"{version} wrote it); make the store anew"
             ) from error
 
     @classmethod
     def _checked(cls, document: dict[str, Any]) -> Header:
         shard = Shard.parse(document["shard"])
-        header = convert(cls, {**document, "shard": shard}, _FILE)
-        convert(Options, {**header.options, NUMBERS: header.numbers}, _FILE)
+        header = convert(cls, {**document, "shard": shard}, STORE_FILE)
+        convert(Options, {**header.options, NUMBERS: header.numbers}, STORE_FILE)
         for values, names in (
             (document, [field.name for field in fields(cls)]),
             (header.options, set(OPTION_NAMES) - set(FITTING_OPTIONS)),
@@ -193,9 +192,8 @@ class Header:
 
 def refuse_foreign(folder: Path) -> None:
     """Raise `OutputError` where a store to replace has files of somebody else among its own."""
-    for kind in ("blocks", "journal"):
+    for kind, ours in (("blocks", _OUR_BLOCK), ("journal", _OUR_JOURNAL)):
         for path in sorted((folder / kind).rglob("*")):
-            ours = _OUR_BLOCK if kind == "blocks" else _OUR_JOURNAL
             if not path.is_dir() and not ours.fullmatch(path.name):
                 raise OutputError(
                     f"{path} is none of the files of a store, which are replaced; move it, or "
@@ -205,4 +203,4 @@ def refuse_foreign(folder: Path) -> None:
 
 def is_store(folder: Path) -> bool:
     """Return whether a folder holds a feature store, finished or not."""
-    return (folder / _FILE).is_file()
+    return (folder / STORE_FILE).is_file()
