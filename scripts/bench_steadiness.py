@@ -3,8 +3,8 @@
     partdino features butterflies/images --out store
     python scripts/bench_steadiness.py store --parts 6
 
-Prints the agreement of fits with each other: the adjusted Rand index of the parts of all cells, of
-all photos, that are object to both.
+Prints the agreement of fits with each other: the adjusted Rand index of the parts of all pixels,
+at the size that regions are made at, that are object to both.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from partdino.describe.settling import settled_of
 from partdino.metrics import ari_from_contingency, contingency_table
 from partdino.options import validate
 from partdino.parts.fitting import fit_model
+from partdino.parts.labelling import label_pixels
 from partdino.parts.model import PartModel
-from partdino.parts.projection import object_mean
-from partdino.parts.smoothing import smooth_cells
 from partdino.runs.store import FeatureStore, open_stores
 
 
@@ -61,22 +60,12 @@ def main() -> None:
 
 
 def labels(store: FeatureStore, model: PartModel) -> np.ndarray:
-    """Return int (N,), the part of every cell of all photos; 0 is background."""
-    found = []
-    for key in store.keys:
-        description = store.read(key, pixels=False)
-        inside = model.foreground_cells(description)
-        parts = np.zeros(len(inside), np.int64)
-        if inside.any():
-            features = smooth_cells(description, inside, model.options.numbers)[inside]
-            mean = object_mean(features, description.areas[inside])
-            parts[inside] = 1 + model.parts.similarities(features, mean).argmax(axis=1)
-        found.append(parts)
-    return np.concatenate(found)
+    """Return uint8 (N,), the part of every pixel of all photos; 0 is background."""
+    return np.concatenate([label_pixels(store.read(key), model).part.ravel() for key in store.keys])
 
 
 def agreement(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the adjusted Rand index of the cells that are object to both."""
+    """Return the adjusted Rand index of the pixels that are object to both."""
     return ari_from_contingency(contingency_table(first, second)[1:, 1:])
 
 
