@@ -52,7 +52,8 @@ class OutputWriters:
     naming
         What the parts are called, None: by their numbers.
     stems
-        As of `LabelWriter`.
+        What the files of images are called, see `partdino.runs.image_names`, by the images' names;
+        the others have their whole names.
     """
 
     def __init__(
@@ -64,9 +65,9 @@ class OutputWriters:
     ) -> None:
         self._current = out / CURRENT_FILE
         self._stems = stems or {}
-        self._labels = LabelWriter(out, stems)
-        self._overlays = OverlayWriter(out, naming, stems)
-        self._pieces = PiecesWriter(out, stems)
+        self._labels = LabelWriter(out)
+        self._overlays = OverlayWriter(out, naming)
+        self._pieces = PiecesWriter(out)
         self._coco = CocoWriter(out, naming)
         self._table = PartsTableWriter(out, naming)
         self._sheet = ContactSheetWriter(out, notes, naming)
@@ -94,10 +95,10 @@ class OutputWriters:
         """Write the image's own files alone; parameters and errors as of `add`."""
         stem = self._stems.get(result.name, result.name)
         self._current.write_bytes(os.fsencode(stem))
-        self._labels.add(result)
-        self._pieces.add(result)
+        self._labels.add(result, stem)
+        self._pieces.add(result, stem)
         if photo is not None:
-            self._overlays.add(result, photo)
+            self._overlays.add(result, photo, stem)
 
     def recall(
         self, result: PartSegmentation | KeptResult, photo: Callable[[], np.ndarray | None]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -25,18 +24,23 @@ class LabelWriter:
     ----------
     out
         The run's output folder.
-    stems
-        What the files of images are called, see `partdino.runs.image_names`; without it they have
-        the images' whole names.
     """
 
-    def __init__(self, out: Path, stems: Mapping[str, str] | None = None) -> None:
-        self._folder, self._stems = out / "labels", stems or {}
+    def __init__(self, out: Path) -> None:
+        self._folder = out / "labels"
 
-    def add(self, result: PartSegmentation) -> None:
-        """Write one label map; raises `OutputError`."""
-        stem = self._stems.get(result.name, result.name)
-        write_label_map(self._folder / f"{stem}.png", result.label_map)
+    def add(self, result: PartSegmentation, stem: str | None = None) -> None:
+        """Write one label map; raises `OutputError`.
+
+        Parameters
+        ----------
+        result
+            The image's result.
+        stem
+            What its files are called, see `partdino.runs.image_names`; its whole name if that is
+            None.
+        """
+        write_label_map(self._folder / f"{stem or result.name}.png", result.label_map)
 
 
 def write_label_map(path: Path, label_map: np.ndarray) -> None:

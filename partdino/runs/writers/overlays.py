@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -24,24 +23,20 @@ class OverlayWriter:
 
     Parameters
     ----------
-    out, stems
-        As of `partdino.runs.writers.labels.LabelWriter`.
+    out
+        The run's output folder.
     naming
         Whose colours the parts have, None: the usual ones.
     """
 
-    def __init__(
-        self, out: Path, naming: Naming | None = None, stems: Mapping[str, str] | None = None
-    ) -> None:
-        self._folder, self._stems = out / "overlays", stems or {}
-        self._colours = colours_of(naming)
+    def __init__(self, out: Path, naming: Naming | None = None) -> None:
+        self._folder, self._colours = out / "overlays", colours_of(naming)
 
-    def add(self, result: PartSegmentation, image: np.ndarray) -> None:
-        """Write one overlay; raises `OutputError`."""
+    def add(self, result: PartSegmentation, image: np.ndarray, stem: str | None = None) -> None:
+        """Write one overlay; `stem` and errors as of `LabelWriter.add`."""
         scale = min(1.0, MAX_SIDE / max(image.shape[:2]))
         height, width = (max(1, round(side * scale)) for side in image.shape[:2])
         overlay = draw_parts(resize_image(image, (height, width)), result.label_map, self._colours)
-        stem = self._stems.get(result.name, result.name)
-        with atomic_path(self._folder / f"{stem}.jpg") as temporary:
+        with atomic_path(self._folder / f"{stem or result.name}.jpg") as temporary:
             # Full-resolution colour: subsampling would smear the boundaries.
             Image.fromarray(overlay).save(temporary, "JPEG", quality=_QUALITY, subsampling=0)

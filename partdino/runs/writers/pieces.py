@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -20,20 +19,19 @@ class PiecesWriter:
 
     Parameters
     ----------
-    out, stems
-        As of `partdino.runs.writers.labels.LabelWriter`.
+    out
+        The run's output folder.
     """
 
-    def __init__(self, out: Path, stems: Mapping[str, str] | None = None) -> None:
-        self._out, self._stems = out, stems or {}
+    def __init__(self, out: Path) -> None:
+        self._out = out
 
-    def add(self, result: PartSegmentation) -> None:
-        """Write one image's pieces, if it has any; raises `OutputError`."""
+    def add(self, result: PartSegmentation, stem: str | None = None) -> None:
+        """Write one image's pieces, if it has any; `stem` and errors as of `LabelWriter.add`."""
         if result.pieces is not None:
             stream = io.BytesIO()
             np.savez_compressed(stream, **vars(result.pieces))
-            stem = self._stems.get(result.name, result.name)
-            write_bytes(pieces_path(self._out, stem), stream.getvalue())
+            write_bytes(pieces_path(self._out, stem or result.name), stream.getvalue())
 
 
 def pieces_path(out: Path, stem: str) -> Path:
