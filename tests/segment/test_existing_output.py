@@ -30,10 +30,10 @@ def interrupted(segment, two_photos, tmp_path, monkeypatch) -> Path:
     out = tmp_path / "out"
     write = LabelWriter.add
 
-    def add(self, result):
+    def add(self, result, stem):
         if result.name == "1.jpg":
             raise OutputError("cannot write: No space left on device")
-        write(self, result)
+        write(self, result, stem)
 
     with monkeypatch.context() as patch:
         patch.setattr(LabelWriter, "add", add)
