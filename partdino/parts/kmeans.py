@@ -10,7 +10,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix
 
 from partdino.describe.vectors import normalise
 
@@ -43,8 +43,8 @@ class ClusterSums:
     ) -> ClusterSums:
         """Assign points to their nearest centroids and sum; parameters as of `nearest`."""
         assignment, cosines = nearest(points, centroids, device)
-        rows = np.arange(len(points))
-        members = csr_matrix((weights, (assignment, rows)), (len(centroids), len(points)))
+        columns = np.arange(len(points) + 1)  # with one entry each
+        members = csc_matrix((weights, assignment, columns), (len(centroids), len(points)))
         mass = np.bincount(assignment, weights, minlength=len(centroids))
         return cls(members @ points, mass, float(weights @ cosines))
 
