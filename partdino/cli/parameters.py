@@ -30,6 +30,14 @@ NoReview = Annotated[
     ),
 ]
 
+Instances = Annotated[
+    bool,
+    typer.Option(
+        "--instances",
+        help="Tell the objects of a photo apart: instances/, and a row for each in the tables.",
+    ),
+]
+
 _WIDEST = 24  # choices that are longer would be broken within a word at 80 columns
 
 

@@ -82,9 +82,12 @@ class ContactSheetWriter:
             read = cache(read)
         drawn = _made if not late else _to_make
         self._images.offer(partial(drawn, partial(_thumbnail, result, read)))
+        largest: dict[int, PartGeometry] = {}  # of several objects', one is the photo's example
         for geometry in result.parts:
             part = geometry.part
             self._area[part] = self._area.get(part, 0) + geometry.area / (height * width)
+            largest[part] = max(largest.get(part, geometry), geometry, key=lambda each: each.area)
+        for part, geometry in largest.items():
             self._examples.setdefault(part, Best(sheet.EXAMPLES)).offer(
                 float(result.typicality[part - 1]),
                 partial(drawn, partial(_read_example, result, read, geometry, self._colours[part])),
