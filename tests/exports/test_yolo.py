@@ -46,7 +46,9 @@ def test_ultralytics_loads_every_polygon(export, label_maps, monkeypatch, tmp_pa
     monkeypatch.setenv("YOLO_CONFIG_DIR", str(tmp_path))
     monkeypatch.setenv("YOLO_OFFLINE", "1")
     # In no extra: it brings a second OpenCV.
-    utils = pytest.importorskip("ultralytics.data.utils", reason="pip install ultralytics")
+    utils = pytest.importorskip(
+        "ultralytics.data.utils", reason="pip install ultralytics, which needs PyTorch"
+    )
     from ultralytics.data.dataset import YOLODataset
 
     out = export("yolo-seg", "--with-photos")
