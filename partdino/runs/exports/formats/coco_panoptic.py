@@ -61,7 +61,7 @@ def panoptic_ids(label_map: np.ndarray, instances: np.ndarray | None = None) -> 
     ids = np.zeros((*label_map.shape, 3), np.uint8)
     ids[..., 0] = label_map
     if instances is not None:
-        objects = np.where(label_map > 0, instances, 0)
+        objects = np.where(label_map > 0, instances, 0).astype(np.uint16)
         ids[..., 1], ids[..., 2] = objects % 256, objects // 256
     return ids
 
