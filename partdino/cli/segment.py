@@ -8,7 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from partdino.cli.console import Reporter, print_json
-from partdino.cli.parameters import Instances, NoReview, with_method_options
+from partdino.cli.parameters import (
+    Instances,
+    InstanceShare,
+    NoReview,
+    least_share,
+    with_method_options,
+)
 
 
 @with_method_options
@@ -55,6 +61,7 @@ def segment(
         ),
     ] = False,
     instances: Instances = False,
+    instance_share: InstanceShare = None,
     no_review: NoReview = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print run.json on stdout.")] = False,
@@ -77,7 +84,7 @@ def segment(
         raise ConfigError("--drop-removed goes with --update")
     if refit and model is not None:
         raise ConfigError("--refit finds the parts anew and --model has them: pass one of them")
-    more = (not no_review, instances)
+    more = (not no_review, least_share(instances, instance_share))
     if refit:
         run = run_refit(inputs, out, given, reporter, drop_removed, *more)
     elif update:

@@ -31,7 +31,7 @@ def label_stores(
     workers: int | Literal["auto"] = "auto",
     engine: Literal["local", "ray"] = "local",
     for_review: bool = True,
-    instances: bool = False,
+    least_share: float | None = None,
 ) -> dict[str, Any]:
     """Label the images of a store and write every output format.
 
@@ -51,7 +51,7 @@ def label_stores(
         What to do if `out` holds results.
     workers, engine
         Processes beside this one, and where they run; see `stage_workers`.
-    for_review, instances
+    for_review, least_share
         As of `partdino.runs.segment.segment`.
 
     Returns
@@ -74,7 +74,7 @@ def label_stores(
     header = store.header
     with lock_folder(out):
         folder = OutputFolder(out, existing)
-        share = share_of(folder.begun, instances)
+        share = share_of(folder.begun, least_share)
         same = fingerprint(header.identity, model.options, given.sha256, str(shard), share)
         run = LabelRun(folder, same, shard, given, log, for_review)
         images = run.begin(shard.share(store.images))

@@ -52,7 +52,7 @@ def refit(
     reporter: Reporter,
     drop_removed: bool = False,
     for_review: bool = True,
-    instances: bool = False,
+    least_share: float | None = None,
 ) -> dict[str, Any]:
     """Fit a finished run anew over the photos of today and label them all.
 
@@ -70,8 +70,8 @@ def refit(
         Whether results of photos that are not there any more may go.
     for_review
         As of `segment`.
-    instances
-        Whether to tell the objects of a photo apart also where the run did not.
+    least_share
+        As of `segment`; may be another one than the run's.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def refit(
         recorded = list(read_results(out / RESULTS_FILE))
         _check_removed(out, Changes.between(recorded, photos), drop_removed)
         setting = settled(asked, None, log)
-        share = share_of(folder.begun, instances)
+        share = share_of(folder.begun, least_share)
         same = fingerprint(setting.identity(photos), asked, None, str(WHOLE), share)
         run = LabelRun(
             folder, same, WHOLE, None, log, for_review, begun_as={**same, "refit": old.sha256}

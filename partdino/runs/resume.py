@@ -13,7 +13,6 @@ from partdino.errors import ConfigError, OutputError
 from partdino.files import check_writable, recover_folder, refuse_url
 from partdino.options import FITTING_OPTIONS, FittedOptions, Options
 from partdino.output_marks import RUN_FILE, STORE_FILE, Mark, is_output
-from partdino.parts.instances import LEAST_SHARE
 from partdino.version import __version__
 
 # Where two hashes would tell nobody anything.
@@ -114,15 +113,15 @@ def fingerprint(
     }
 
 
-def share_of(begun: Any, instances: bool = False) -> float | None:
+def share_of(begun: Any, asked: float | None = None) -> float | None:
     """Return which pieces are objects by a run's fingerprint, None: they are not told apart.
 
     Parameters
     ----------
     begun
         The fingerprint, as it was read.
-    instances
-        Whether they are to be told apart where it does not say so.
+    asked
+        What is asked for now, which `check_same` may refuse; None: what the run did.
 
     Raises
     ------
@@ -131,7 +130,7 @@ def share_of(begun: Any, instances: bool = False) -> float | None:
     """
     if not isinstance(begun, Mapping):
         raise OutputError(f"{RUN_FILE} is damaged: its fingerprint is {begun!r}; begin anew")
-    share = begun.get(INSTANCES, LEAST_SHARE if instances else None)
+    share = begun.get(INSTANCES) if asked is None else asked
     if share is not None and not (isinstance(share, float | int) and 0 <= share <= 1):
         raise OutputError(f"{RUN_FILE} is damaged: {INSTANCES} is {share!r}, no share; begin anew")
     return share

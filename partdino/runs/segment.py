@@ -46,7 +46,7 @@ def segment(
     model_file: Path | None = None,
     existing: Existing = Existing.REFUSE,
     for_review: bool = True,
-    instances: bool = False,
+    least_share: float | None = None,
 ) -> dict[str, Any]:
     """Segment the parts in all images and write every output format.
 
@@ -66,9 +66,9 @@ def segment(
         What to do if `out` holds results.
     for_review
         Whether to keep what a review mends and divides photos by, some 14 kB a photo.
-    instances
-        Whether to tell the objects of a photo apart, see `partdino.parts.instances`. A run that
-        goes on does as it did.
+    least_share
+        Which pieces of the foreground are objects of their own, see `partdino.parts.instances`.
+        None: a new run does not tell them apart, one that goes on does as it did.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def segment(
         photos = find(inputs, folder, asked.masks, log)
         setting = settled(asked, source, log)
         sha256 = None if source is None else source.sha256
-        share = share_of(folder.begun, instances)
+        share = share_of(folder.begun, least_share)
         same = fingerprint(setting.identity(photos), asked, sha256, str(WHOLE), share)
         run = LabelRun(folder, same, WHOLE, source, log, for_review)
 

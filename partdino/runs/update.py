@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from partdino.errors import ConfigError, ModelError, OutputError
-from partdino.parts.instances import LEAST_SHARE
 from partdino.parts.model_file import ModelFile
 from partdino.runs.folder import MODEL_FILE, OutputFolder, read_run
 from partdino.runs.label_run import LabelRun
@@ -36,7 +35,7 @@ def update(
     model_file: Path | None = None,
     drop_removed: bool = False,
     for_review: bool = True,
-    instances: bool = False,
+    least_share: float | None = None,
 ) -> dict[str, Any]:
     """Label what is new or has changed in a finished run, with its model and its options.
 
@@ -54,7 +53,7 @@ def update(
         Which model the run is believed to have, if that is to be checked.
     drop_removed
         Whether photos that are not there any more are taken out; else their results stay.
-    for_review, instances
+    for_review, least_share
         As of `segment`.
 
     Returns
@@ -83,8 +82,8 @@ def update(
         photos = find(inputs, folder, asked.masks, log)
         setting = settled(asked, source, log)
         now = {**done["fingerprint"], "version": __version__, **setting.identity(photos)}
-        if instances:
-            now.setdefault(INSTANCES, LEAST_SHARE)
+        if least_share is not None:
+            now[INSTANCES] = least_share
         check_same(
             out,
             done["fingerprint"],

@@ -246,6 +246,22 @@ def test_shards_are_merged_to_a_single_run(partdino, pairs, run, tmp_path):
     assert result.code == 2 and "they have another instances" in result.stderr
 
 
+def test_the_share_of_an_object_is_said(partdino, pairs, run, tmp_path):
+    store, out = tmp_path / "store", tmp_path / "out"
+    given = flags({**DESCRIBING, "masks": pairs / "masks"})
+    assert partdino("features", pairs / "photos", "--out", store, *given).code == 0
+    command = ("label", store, "--model", run / "parts.safetensors", "--out", out, "--workers", 0)
+    assert partdino(*command, "--instance-share", 1).code == 0
+    for name in OBJECTS:  # no two animals have the same area
+        np.testing.assert_array_equal(instances(out, name), label_map(out, name) > 0)
+    assert {row["instance"] for row in table(out / "parts.csv")} == {"1"}
+    result = partdino(*command, "--instances", "--resume")
+    assert result.code == 2 and "another instances (1.0, now 0.25)" in result.stderr
+    assert partdino(*command, "--resume").code == 0
+    result = partdino(*command, "--instance-share", 2, "--overwrite")
+    assert result.code == 2 and "--instance-share" in result.stderr
+
+
 def test_objects_follow_a_photo_that_was_mended(partdino, pairs, run, tmp_path):
     out = copied(pairs, run, tmp_path)
     file = out / "review" / "1.npz"
