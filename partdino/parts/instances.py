@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 from scipy.spatial import cKDTree
 
-# Of the largest piece's area: a piece that has as much is an object. A second bird that is twice as
-# far away still is; a tail behind a leaf is not.
+# Of the largest piece's area: two birds one of which is up to twice as far away. With less, more of
+# what a twig cuts off would be objects, and more leaves that were taken for the object.
 LEAST_SHARE = 0.25
 _MOST = np.iinfo(np.uint16).max  # objects: the largest number that a grey PNG holds
 _CROSS = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
