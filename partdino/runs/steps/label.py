@@ -143,7 +143,7 @@ def renew(
             link_image(image, old, place)
     with log.progress("labels", len(store.images)) as advance:
         for stored, outcome in _labelled(store.images, making, pool):
-            each = RunLog(log.reporter)
+            each = RunLog(log.reporter, seconds=log.seconds)  # failures are booked in their order
             renewed[stored.name] = _write(stored, outcome, writers.keep, stems, each)
             advance(outcome.seconds)
     recorded = [renewed.get(image.name, image) for image in images]
