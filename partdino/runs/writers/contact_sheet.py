@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
@@ -24,6 +25,7 @@ T = TypeVar("T")
 
 MAX_IMAGES = 60
 MAX_ROWS = 50
+_READERS = 4  # photos that are read at once where the sheet is drawn: more would take memory
 
 _QUALITY = 90
 _GREY = 128
@@ -98,7 +100,7 @@ class ContactSheetWriter:
         if not self._images.seen:
             return
         drawn = sheet.draw(
-            [image() for image in self._images.take()],
+            _all_made(self._images.take()),
             self._images.seen,
             self._num_parts,
             self._rows(),
@@ -115,7 +117,7 @@ class ContactSheetWriter:
                 part=part,
                 num_images=self._examples[part].seen,
                 area_fraction=self._area[part] / self._images.seen,
-                examples=[example() for example in self._examples[part].take()],
+                examples=_all_made(self._examples[part].take()),
             )
             for part in sorted(largest)
         ]
@@ -132,6 +134,11 @@ def _made(make: Callable[[], T]) -> Callable[[], T]:
 
 def _to_make(make: Callable[[], T]) -> Callable[[], T]:
     return make
+
+
+def _all_made(makers: Sequence[Callable[[], T]]) -> list[T]:
+    with ThreadPoolExecutor(_READERS) as threads:
+        return list(threads.map(lambda make: make(), makers))
 
 
 def _thumbnail(
