@@ -18,6 +18,8 @@ from partdino.runs.review.state import Review, changed, read_review, write_revie
 from partdino.runs.review.summary import PartsOfPhotos, included, what_to_look_at
 from partdino.runs.review.table import photo_table
 
+_VERSION = 16  # hex digits
+
 
 class StaleError(Exception):
     """A change was made to a revision that is not the latest one."""
@@ -142,6 +144,7 @@ def _state(
 ) -> dict[str, Any]:
     document = review.document()
     splits, mended = document.get("splits", {}), document.get("mended", {})
+    version = hashlib.sha256(json.dumps(splits).encode()).hexdigest()[:_VERSION]
     return {
         "revision": review.revision,
         "said": {
@@ -151,10 +154,8 @@ def _state(
             "mended": mended,
         },
         # Of the labels of photos: of all of them, and of those that were mended.
-        "version": _version(document.get("splits"), None),
-        "versions": {
-            run.names[name]: _version(document.get("splits"), mended[name]) for name in drawn.mended
-        },
+        "version": version,
+        "versions": {run.names[name]: version + mend.word for name, mend in drawn.mended.items()},
         "parts": _parts(run, review, measured),
         # Of each label of a run's label map: the part it belongs to, and what is drawn of it.
         "lookup": label_lookup(review, run.num_parts).tolist(),
@@ -168,11 +169,6 @@ def _mended_before(run: FinishedRun, review: Review, drawn: Review) -> list[tupl
     gone = [name for name in review.mended if name not in drawn.mended and name in run.names]
     reason = "was labelled anew since it was mended: mend it again, or take that back"
     return [(run.names[name], [reason]) for name in gone]
-
-
-def _version(splits: object, mend: object) -> str:
-    """Return a word for what the labels of a photo depend on."""
-    return hashlib.sha256(json.dumps([splits, mend], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _parts(run: FinishedRun, review: Review, measured: PartsOfPhotos) -> list[dict[str, Any]]:
