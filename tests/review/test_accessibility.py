@@ -103,7 +103,13 @@ def mending(page) -> None:
     sync_api.expect(page.locator("#piece")).not_to_have_text("")
 
 
-VIEWS = [photos, no_photos, examples, table, keys, one_photo, mending]
+def brush(page) -> None:
+    mending(page)
+    page.keyboard.press("r")
+    sync_api.expect(page.locator("#brush-size")).to_be_visible()
+
+
+VIEWS = [photos, no_photos, examples, table, keys, one_photo, mending, brush]
 
 
 def test_nothing_is_found_in_any_view(page, server: Served):

@@ -237,7 +237,8 @@ export class Viewer {
     const partUnder = (event) => (this.#picture ? partAt(this.#picture, ...shareAt(event), this.store) : 0);
     this.canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
-      this.#zoom(this.#view.scale * STEP ** Math.sign(-event.deltaY), ...at(event));
+      if (this.mender.brushes && !event.ctrlKey) this.mender.resize(Math.sign(-event.deltaY));
+      else this.#zoom(this.#view.scale * STEP ** Math.sign(-event.deltaY), ...at(event));
     }, { passive: false });
     this.canvas.addEventListener("pointerdown", (event) => {
       this.canvas.setPointerCapture(event.pointerId);
