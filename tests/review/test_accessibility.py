@@ -44,8 +44,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[Served]:
-    server = Served(folder)
+def server(folder: Path, run_folder: Path) -> Iterator[Served]:
+    server = Served(folder, "--beside", run_folder)
     yield server
     server.end()
 
@@ -92,8 +92,11 @@ def keys(page) -> None:
 
 
 def one_photo(page) -> None:
-    page.locator("figure .name").nth(3).click()
+    page.locator("figure .name").first.click()
+    for _ in range(3):
+        page.keyboard.press("n")  # to the one that is mended
     sync_api.expect(page.locator("#zoom")).not_to_have_text("")
+    sync_api.expect(page.locator("#beside")).to_contain_text("like")
 
 
 def mending(page) -> None:

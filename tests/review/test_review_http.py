@@ -33,6 +33,8 @@ EVERYTHING = (
     "/api/images/0/labels.png",
     "/api/images/0/pieces.png",
     "/api/parts/1/halves",
+    "/api/beside",
+    "/api/images/0/beside.png",
     "/nothing",
 )
 
@@ -134,6 +136,7 @@ def test_the_run_is_told_by_names(client: TestClient):
     about = client.get("/api/run").json()
     assert about.pop("session")
     expected = {"title": "out", "num_parts": 4, "images": list(NAMES), "without_pieces": []}
+    expected |= {"beside": None, "shared": []}
     assert about == expected
 
 

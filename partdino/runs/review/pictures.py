@@ -53,6 +53,11 @@ def labels_png(run: FinishedRun, review: Review, index: int, whole: bool) -> byt
     return label_png(sized_labels(run, review, index, _size(run.size(index), whole)))
 
 
+def whole_size(run: FinishedRun, index: int) -> tuple[int, int]:
+    """Return the (h, w) that a photo has where it is asked for whole; raises `OutputError`."""
+    return _size(run.size(index), True)
+
+
 def sized_labels(run: FinishedRun, review: Review, index: int, size: tuple[int, int]) -> np.ndarray:
     """Return a photo's labels, split and mended, uint8 of a size up to its own.
 

@@ -56,6 +56,8 @@ def review_app(session: ReviewSession, port: int, token: str) -> ASGIApp:
         Route("/api/review", handlers.change, methods=["PATCH"]),
         Route("/api/images/{index:int}/photo.jpg", handlers.photo),
         Route("/api/table", handlers.table),
+        Route("/api/beside", handlers.beside),
+        Route("/api/images/{index:int}/beside.png", handlers.labels_beside),
         Route("/api/parts/{part:int}/halves", handlers.halves),
         Route("/api/images/{index:int}/labels.png", handlers.labels),
         Route("/api/images/{index:int}/pieces.png", handlers.pieces),
@@ -123,6 +125,14 @@ class _Handlers:
 
     def table(self, request: Request) -> Response:
         return JSONResponse(self._session.table())
+
+    def beside(self, request: Request) -> Response:
+        parts = self._session.parts_beside()
+        return JSONResponse(parts) if parts else _refuse("there is no run beside", 404)
+
+    def labels_beside(self, request: Request) -> Response:
+        beside = self._session.beside
+        return self._picture(request, lambda index: beside.labels_png(index) if beside else None)
 
     def halves(self, request: Request) -> Response:
         try:

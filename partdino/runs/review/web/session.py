@@ -13,6 +13,7 @@ from typing import Any
 from partdino.errors import ReviewError
 from partdino.runs.measures.user_table import Joined
 from partdino.runs.review.apply import drawn_lookup, label_lookup, reviewed_parts
+from partdino.runs.review.beside import Beside
 from partdino.runs.review.finished import FinishedRun
 from partdino.runs.review.state import Review, changed, read_review, write_review
 from partdino.runs.review.summary import PartsOfPhotos, included, what_to_look_at
@@ -34,6 +35,8 @@ class ReviewSession:
         The run; its folder is locked for this session.
     told
         The user's own table of the photos, or None.
+    beside
+        Another run over the same photos, or None.
 
     Raises
     ------
@@ -41,9 +44,11 @@ class ReviewSession:
         The review or the run's table cannot be read.
     """
 
-    def __init__(self, run: FinishedRun, told: Joined | None = None) -> None:
-        self.run, self._told = run, told
-        self._lock = Lock()
+    def __init__(
+        self, run: FinishedRun, told: Joined | None = None, beside: Beside | None = None
+    ) -> None:
+        self.run, self._told, self.beside = run, told, beside
+        self._lock, self._comparing = Lock(), Lock()
         # In the addresses of pictures, which browsers keep: another run may have this port next.
         self._number = secrets.token_hex(4)
         review = read_review(run.folder, run.model_sha256, run.num_parts)
@@ -72,6 +77,8 @@ class ReviewSession:
             "num_parts": self.run.num_parts,
             "images": list(self.run.names),
             "without_pieces": self.run.without_pieces,
+            "beside": self.beside and self.beside.other.folder.resolve().name,
+            "shared": list(self.beside.shared) if self.beside else [],
         }
 
     def table(self) -> dict[str, Any]:
@@ -79,6 +86,15 @@ class ReviewSession:
         latest = self._latest
         table = photo_table(self.run, latest.drawn, latest.measured, self._told)
         return {"revision": latest.review.revision, **table}
+
+    def parts_beside(self) -> dict[str, Any] | None:
+        """Return `Beside.parts` at the latest revision; None where there is no other run."""
+        latest = self._latest
+        if self.beside is None:
+            return None
+        with self._comparing:  # one window after another: what is counted is remembered
+            parts = self.beside.parts(latest.drawn)
+        return {"revision": latest.review.revision, **parts}
 
     def change(self, seen: object, changes: Sequence[Mapping[str, Any]]) -> None:
         """Make the next revision, and write it.

@@ -45,6 +45,16 @@ const whole = (large) => (large ? "&whole" : "");
 /** The table of the photos, of one revision. */
 export const getTable = async () => (await ask("/api/table")).json();
 
+/** The parts of the run beside, by the numbers of those that they are like. */
+export const getBeside = async () => (await ask("/api/beside")).json();
+
+/** The labels of a photo in the run beside, as bytes. */
+export async function getLabelsBeside(session, id) {
+  const labels = await getBitmap(`/api/images/${id}/beside.png?s=${session}`);
+  const { width, height } = labels;
+  return { labels: bytesOf(labels), width, height };
+}
+
 /** What is to be said to cut a part in two. */
 export const getHalves = async (part) => (await ask(`/api/parts/${part}/halves`)).json();
 
