@@ -210,7 +210,7 @@ def test_a_huge_change_is_refused_unread(client: TestClient):
 
 def test_a_photo_that_is_gone_says_so(client: TestClient, own_folder: Path):
     (own_folder.parent / "photos" / NAMES[0]).unlink()
-    assert client.get("/api/images/0/photo.jpg").status_code == 404
+    assert client.get("/api/images/0/photo.jpg").status_code == 204
     assert client.get("/api/images/0/labels.png").status_code == 200
 
 
@@ -231,7 +231,7 @@ def test_pieces_come_with_their_name(client: TestClient, own_folder: Path):
     labels = client.get("/api/images/3/labels.png?whole").content
     assert not np.asarray(Image.open(io.BytesIO(labels))).any()
     pieces_path(own_folder, NAMES[4]).unlink()
-    assert client.get("/api/images/4/pieces.png").status_code == 404
+    assert client.get("/api/images/4/pieces.png").status_code == 204
 
 
 def test_mends_of_another_size_or_photo_change_nothing(client: TestClient):

@@ -167,7 +167,8 @@ class _Handlers:
         except PartDinoError as error:
             return _refuse(str(error), 404)
         if content is None:
-            return _refuse("the photo is gone, or nothing is kept of it", 404)
+            # A photo that is gone, or of which nothing is kept: no error, which browsers would log.
+            return Response(status_code=204)
         kind = "image/png" if request.url.path.endswith(".png") else "image/jpeg"
         return Response(content, media_type=kind, headers=_KEEP if current else {})
 
