@@ -169,7 +169,7 @@ def test_a_change_is_kept_on_the_disk(client: TestClient, own_folder: Path):
     assert kept["photos"] == {NAMES[1]: "fine"}
     assert (own_folder / "labels" / f"{NAMES[0]}.png").read_bytes() == labels
     again = ReviewSession(open_run(own_folder))
-    assert json.loads(json.dumps(again.state)) == state
+    assert json.loads(json.dumps(again.state)) | {"since": 0} == state
 
 
 def test_no_update_is_lost(client: TestClient):
@@ -264,3 +264,21 @@ def test_only_labels_of_the_latest_revision_are_kept(client: TestClient):
     assert old.headers["cache-control"] == "no-store"
     new = client.get(f"/api/images/3/labels.png?v={state['version']}")
     assert "immutable" in new.headers["cache-control"] and new.content == old.content
+
+
+def test_after_a_change_those_mended_photos_come_that_it_names(client: TestClient):
+    def mend(photo: int, given: dict | None) -> dict:
+        pieces = client.get(f"/api/images/{photo}/pieces.png").headers["pieces"]
+        said = given and {"pieces": pieces, "size": [60, 90], "given": given}
+        return {"mended": NAMES[photo], "said": said}
+
+    first, second = mend(3, {"0": [0, 5]}), mend(4, {"2": [7, 9]})
+    answer = patch(client, 0, first).json()
+    assert answer["since"] == 0 and answer["said"]["mended"] == {NAMES[3]: first["said"]}
+    answer = patch(client, 1, second).json()
+    assert answer["since"] == 1 and answer["said"]["mended"] == {NAMES[4]: second["said"]}
+    assert set(answer["versions"]) == {"3", "4"}
+    assert patch(client, 2, mend(3, None)).json()["said"]["mended"] == {NAMES[3]: None}
+    assert patch(client, 3, name_part(1, "wing")).json()["said"]["mended"] == {}
+    state = client.get("/api/review?seen=-1").json()
+    assert "since" not in state and state["said"]["mended"] == {NAMES[4]: second["said"]}

@@ -95,7 +95,7 @@ class _Handlers:
         try:
             body = json.loads(await request.body())
             seen, changes = body["seen"], list(body["changes"])
-            await run_in_threadpool(self._session.change, seen, changes)
+            state = await run_in_threadpool(self._session.change, seen, changes)
         except StaleError:
             return JSONResponse(self._session.state, 409)
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -104,7 +104,7 @@ class _Handlers:
             return _refuse(str(error), 400)
         except OutputError as error:
             return _refuse(str(error), 507)
-        return JSONResponse(self._session.state)
+        return JSONResponse(state)
 
     def photo(self, request: Request) -> Response:
         whole = "whole" in request.query_params

@@ -96,7 +96,7 @@ class ReviewSession:
             parts = self.beside.parts(latest.drawn)
         return {"revision": latest.review.revision, **parts}
 
-    def change(self, seen: object, changes: Sequence[Mapping[str, Any]]) -> None:
+    def change(self, seen: object, changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Make the next revision, and write it.
 
         Parameters
@@ -105,6 +105,13 @@ class ReviewSession:
             The revision that the changes are made to.
         changes
             See `partdino.runs.review.changed`.
+
+        Returns
+        -------
+        dict
+            `state`, but of the photos that were mended only those that the changes name, None where
+            nothing is mended any more: others have hundreds of numbers each, and are as they were
+            at the revision `since`.
 
         Raises
         ------
@@ -122,6 +129,14 @@ class ReviewSession:
             following = _Revision.of(self.run, review)  # first: what cannot be shown is not written
             write_review(self.run.folder, review)
             self._latest = following
+        mended = following.state["said"]["mended"]
+        named = {
+            change["mended"]: mended.get(change["mended"])
+            for change in changes
+            if "mended" in change
+        }
+        said = {**following.state["said"], "mended": named}
+        return {**following.state, "said": said, "since": seen}
 
     def version(self, index: int) -> str:
         """Return what changes whenever the labels of a photo do."""
