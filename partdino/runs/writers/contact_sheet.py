@@ -156,4 +156,5 @@ def _read_example(
     geometry: PartGeometry,
     colour: np.ndarray,
 ) -> np.ndarray:
-    return draw_example(read(), result.label_map, geometry, colour, sheet.TILE)
+    part, box = geometry.part, geometry.box
+    return draw_example(read(), result.label_map, part, box, colour, sheet.TILE)
