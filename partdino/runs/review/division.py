@@ -150,15 +150,30 @@ class Division:
 
     def shares(self, recorded: Recorded) -> Shares:
         """Return what becomes of the labels of a photo; errors as of `result`."""
+        return self.shares_of(self.tally(recorded))
+
+    def tally(self, recorded: Recorded) -> np.ndarray:
+        """Count the pixels of a photo's pieces by cluster and by what a person gave them.
+
+        Returns
+        -------
+        int64 (M + 1, G + 2): of the background and of each cluster, first those that nobody gave
+        anything, then those given to the background and to each part. What is split later changes
+        none of it.
+        """
         pieces, mend = self._pieces(recorded), self.review.mended.get(recorded.name)
-        before, after = pieces.labels(self._clusters.parts), self._labels(pieces, mend)
-        given = np.zeros(before.shape, bool) if mend is None else mend.pixels() != NOT_GIVEN
-        pairs = before.astype(np.int64) * (self.largest + 1) + after
-        counts = [
-            np.bincount(pairs[which], minlength=(self.num_parts + 1) * (self.largest + 1))
-            for which in (~given, given)
-        ]
-        return Shares.of(*(each.reshape(self.num_parts + 1, -1) for each in counts))
+        given = mend.pixels() if mend else np.full(pieces.clusters.shape, NOT_GIVEN, np.int16)
+        rows, columns = len(self._clusters.parts) + 1, int(given.max()) - NOT_GIVEN + 1
+        places = pieces.clusters.astype(np.int64) * columns + (given - NOT_GIVEN)
+        return np.bincount(places.ravel(), minlength=rows * columns).reshape(rows, columns)
+
+    def shares_of(self, tally: np.ndarray) -> Shares:
+        """Return `shares` of a photo that is so tallied."""
+        before = np.append(0, self._clusters.parts)
+        kept, given = np.zeros((2, self.num_parts + 1, self.largest + 1), np.int64)
+        np.add.at(kept, (before, np.append(0, self._parts)), tally[:, 0])
+        np.add.at(given[:, : tally.shape[1] - 1], before, tally[:, 1:])
+        return Shares.of(kept, given)
 
     @cached_property
     def _clusters(self) -> Clusters:
