@@ -211,9 +211,9 @@ def foreground_cells(
         score = foreground.score(features, contrast, method)
         return select_foreground(score, areas, method)[description.regions]
     cut = ObjectCut(description, method)
-    member = object_cells(cut, description, features, foreground)
-    inside = select_foreground(member - 0.5, description.areas, method)
-    return cut.clean(inside)
+    inside = object_cells(cut, description, features, foreground)
+    enough = inside @ description.areas > method.least_object * description.areas.sum()
+    return cut.clean(inside & enough)
 
 
 def object_cells(
@@ -222,13 +222,13 @@ def object_cells(
     features: np.ndarray,
     foreground: ForegroundModel,
 ) -> np.ndarray:
-    """Return float64 (C,) in [0, 1], how much each cell is part of the object; see `ObjectCut`.
+    """Return bool (C,), the cells of the object; see `ObjectCut`.
 
     Features are those of the regions, as of `pool_regions`.
     """
     if not np.isfinite(foreground.bias):
-        return np.zeros(len(description.areas))
-    return cut.membership(foreground.appearance(features)[description.regions])
+        return np.zeros(len(description.areas), bool)
+    return cut.inside(foreground.appearance(features)[description.regions])
 
 
 def pool_regions(description: ImageDescription) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -23,6 +23,7 @@ from partdino.parts.sampling import evenly_spaced
 if TYPE_CHECKING:
     from partdino.parts.fitting import Descriptions
 
+_NOTHING = 1e-9  # the area of a first guess that found none
 # In every round each image is read and cut anew; a linear classifier learns little from more.
 MAX_CUT_IMAGES = 300
 
@@ -63,7 +64,8 @@ def learn_foreground(
     choose
         Returns which of so many regions of an image to learn from.
     method
-        For `foreground_rounds`, `first_guess_weight`, and what `first_guess` and `ObjectCut` take.
+        For `foreground_rounds`, `first_guess_kept`, `first_guess_weight`, and what `first_guess`
+        and `ObjectCut` take.
 
     Returns
     -------
@@ -78,14 +80,38 @@ def learn_foreground(
     columns = sample.features, sample.contrast
     if method.foreground_rounds == 0:
         return fit_foreground(*columns, sample.areas, method)
-    guess = model = first_guess(*columns, sample.border, sample.areas, method)
-    for _ in range(method.foreground_rounds):
+    guess = first_guess(*columns, sample.border, sample.areas, method)
+
+    def members(model: ForegroundModel) -> np.ndarray:
         pairs = zip(names, sample.chosen, strict=True)
-        member = [_member(store, name, model, method)[chosen] for name, chosen in pairs]
-        learnt = learn_again(sample.features, np.concatenate(member), sample.areas, method)
+        each = [_member(store, name, model, method)[chosen] for name, chosen in pairs]
+        return np.concatenate(each)
+
+    first = members(guess)
+    free = _rounds(sample, guess, 0.0, first, members, method)
+    return free or _rounds(sample, guess, method.first_guess_weight, first, members, method)
+
+
+def _rounds(
+    sample: RegionSample,
+    guess: ForegroundModel,
+    weight: float,
+    first: np.ndarray,
+    members: Callable[[ForegroundModel], np.ndarray],
+    method: Method,
+) -> ForegroundModel | None:
+    """Learn round by round; None where rounds that are free of the guess lose what it found."""
+    model, member = guess, first
+    for done in range(method.foreground_rounds):
+        if done:
+            member = members(model)
+            kept = (sample.areas * first) @ member / max(sample.areas @ first, _NOTHING)
+            if weight == 0 and kept < method.first_guess_kept:
+                return None
+        learnt = learn_again(sample.features, member, sample.areas, method)
         if not np.isfinite(learnt.bias):
             return learnt
-        model = learnt.mixed_with(guess, method.first_guess_weight)
+        model = learnt.mixed_with(guess, weight)
     return model
 
 
