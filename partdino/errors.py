@@ -41,6 +41,10 @@ class ReviewError(PartDinoError):
     """A review is damaged, is of other parts, or is asked for a change that makes no sense."""
 
 
+class DeviceError(PartDinoError):
+    """A device has failed in a way that no later computation of the process would survive."""
+
+
 class Stopped(BaseException):
     """A signal asks the run to end. No error: nothing that handles errors must stop it.
 

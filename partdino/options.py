@@ -122,8 +122,10 @@ class Options:
         "area.",
     )
     device: str = option("auto", "Running", "cpu, cuda, cuda:1, mps; auto: the best one here.")
-    precision: Literal["fp32", "bf16", "fp16"] = option(
-        "fp32", "Running", "Number format of the networks."
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = option(
+        "auto",
+        "Running",
+        "Number format of the networks; auto: bf16 on a CPU that has it in hardware, else fp32.",
     )
     batch_size: Annotated[int, Interval(ge=1)] | Literal["auto"] = option(
         "auto", "Running", "Images that an accelerator takes at once; auto: what it has memory for."
@@ -207,7 +209,7 @@ STAGES: dict[str, plugins.Stage] = {
 FITTING_OPTIONS = ("parts", "seed", "fit_on", "foreground")
 
 # How a run goes, not what it computes: free to differ between fitting, resuming and labelling.
-RUNNING_OPTIONS = ("masks", "weights", "device", "batch_size", "workers", "engine")
+RUNNING_OPTIONS = ("masks", "weights", "device", "precision", "batch_size", "workers", "engine")
 
 # Of these, "auto" stands for what the machine or the photos decide; elsewhere it is a choice.
 DECIDED_OPTIONS = ("parts", "backbone", "facet", "boundaries", "regions")

@@ -15,6 +15,7 @@ from zipfile import BadZipFile, ZipFile
 RUN_FILE = "run.json"  # of a finished run
 WORK_FOLDER = ".partdino"  # of a run that is going on, or was stopped
 LABELS_FOLDER = "labels"
+INSTANCES_FOLDER = "instances"  # of runs that tell objects apart
 STORE_FILE = "store.json"  # of a feature store
 DROPPED_FOLDER = ".partdino-dropped"  # a work folder that is being removed
 _BEGINNING = 1 << 16  # bytes

@@ -5,6 +5,7 @@
 #   PYTHON         the Python to make it with, 3.10 or newer   (default: python3)
 #   PARTDINO_VENV  where to make it                            (default: .venv in the repository)
 #   EXTRAS         what to install beside the package: check.sh says dev, docs.sh docs (default: test)
+#   WITHOUT        packages that are left out, as test_exports.sh does PyTorch            (default: none)
 
 set -euo pipefail
 unset CDPATH
@@ -14,6 +15,7 @@ PYTHON="${PYTHON:-python3}"
 VENV="${PARTDINO_VENV:-$ROOT/.venv}"
 VENV_PYTHON="$VENV/bin/python"
 EXTRAS="${EXTRAS:-test}"
+WITHOUT="${WITHOUT:-}"
 STAMP="$VENV/partdino-installed-$EXTRAS"
 
 say() { printf '== %s\n' "$*"; }
@@ -52,6 +54,32 @@ print(hashlib.sha256(pathlib.Path(root, "pyproject.toml").read_bytes()).hexdiges
 ' "$ROOT"
 }
 
+# What pyproject.toml asks for, but for what is left out: a line each.
+requirements() {
+    "$VENV_PYTHON" -c '
+import re, sys
+from importlib.metadata import requires
+extras, without = sys.argv[1].split(","), sys.argv[2].split()
+for line in requires("partdino"):
+    requirement, _, marker = line.partition(";")
+    extra = re.search("extra == .([^\x22\x27]+)", marker)
+    if (extra is None or extra[1] in extras) and re.match(r"[\w.-]+", line)[0] not in without:
+        print(requirement)
+' "$EXTRAS" "$WITHOUT"
+}
+
+pip_install() {
+    "$VENV_PYTHON" -m pip install --quiet --disable-pip-version-check --no-input "$@"
+}
+
+install_packages() {
+    if [ -z "$WITHOUT" ]; then
+        pip_install --editable "${ROOT}[$EXTRAS]"
+    else
+        pip_install --no-deps --editable "$ROOT" && pip_install --no-warn-conflicts --requirement <(requirements)
+    fi
+}
+
 install() {
     local wanted other
     wanted="$(wanted_stamp)"
@@ -59,10 +87,9 @@ install() {
         say "packages: installed already"
         return
     fi
-    say "packages: installing Part-DINO and what it needs (PyTorch is large: minutes, some GB)"
+    say "packages: installing Part-DINO and what it needs (minutes, some GB)"
     rm -f "$STAMP"
-    "$VENV_PYTHON" -m pip install --quiet --disable-pip-version-check --no-input \
-        --editable "${ROOT}[$EXTRAS]" ||
+    install_packages ||
         fail "pip could not install the packages: see its message above," \
             "check the connection to the package index and run this again"
     # What was installed from another checkout, or before a change, is not there any more.
@@ -80,4 +107,6 @@ pull_weights() {
 
 make_environment
 install
-pull_weights
+if [ -z "$WITHOUT" ]; then
+    pull_weights
+fi

@@ -15,11 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 from threadpoolctl import threadpool_limits
 
-import partdino.describe.features
 from partdino.runs.resume import LOCK_FILE
 
 PARTS = 4
@@ -38,6 +36,11 @@ _COMMAND = "from partdino.cli.main import main; main()"
 @contextmanager
 def quick_backbone() -> Iterator[None]:
     """Load a backbone once, and leave the other cores to other tests."""
+    # Not above: exports are tested where there is no torch.
+    import torch
+
+    import partdino.describe.features
+
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch, threadpool_limits(1):

@@ -70,7 +70,10 @@ def _attempt(probe: Callable[[], Any]) -> Any:
 def _devices() -> dict[str, str]:
     import torch
 
-    found = {"cpu": f"{torch.get_num_threads()} threads"}
+    from partdino.describe.devices import has_bf16
+
+    bf16 = "bf16" if has_bf16() else "no bf16"
+    found = {"cpu": f"{torch.get_num_threads()} threads, {bf16} in hardware"}
     for index in range(torch.cuda.device_count()):
         card = torch.cuda.get_device_properties(index)
         found[f"cuda:{index}"] = f"{card.name}, {card.total_memory / 2**30:.0f} GiB"

@@ -8,7 +8,14 @@ from typing import Annotated, Literal
 import typer
 
 from partdino.cli.console import Reporter
-from partdino.cli.parameters import NoReview, Workers, or_auto
+from partdino.cli.parameters import (
+    Instances,
+    InstanceShare,
+    NoReview,
+    Workers,
+    least_share,
+    or_auto,
+)
 from partdino.cli.segment import report_run
 
 
@@ -33,6 +40,8 @@ def label(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the unfinished run in --out.")
     ] = False,
+    instances: Instances = False,
+    instance_share: InstanceShare = None,
     no_review: NoReview = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print run.json on stdout.")] = False,
@@ -59,5 +68,6 @@ def label(
         or_auto(workers),
         engine,
         not no_review,
+        least_share(instances, instance_share),
     )
     report_run(run, out, reporter, as_json)

@@ -34,6 +34,7 @@ from partdino.cli import (
     weights,
 )
 from partdino.cli.streams import guard_streams, in_utf8
+from partdino.engine.memory import ask_for_huge_pages
 from partdino.errors import ConfigError, PartDinoError, Stopped
 from partdino.version import __version__
 
@@ -87,6 +88,7 @@ def main() -> None:
     if it has results elsewhere, in ``--out``, and 2 where the output was all there is.
     """
     in_utf8()
+    ask_for_huge_pages()
     output = guard_streams()
     try:
         _run()

@@ -30,12 +30,37 @@ NoReview = Annotated[
     ),
 ]
 
+Instances = Annotated[
+    bool,
+    typer.Option(
+        "--instances",
+        help="Tell the objects of a photo apart: instances/, and a row for each in the tables.",
+    ),
+]
+InstanceShare = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        metavar="SHARE",
+        help="As --instances: a piece is an object from this share of the largest one's area on; "
+        "smaller ones belong to the nearest. (default 0.25)",
+    ),
+]
+
 _WIDEST = 24  # choices that are longer would be broken within a word at 80 columns
 
 
 def or_auto(workers: int | None) -> int | Literal["auto"]:
     """Return the number of workers that was given, "auto" where none was."""
     return "auto" if workers is None else workers
+
+
+def least_share(instances: bool, share: float | None) -> float | None:
+    """Return which pieces are objects, None: they are not to be told apart."""
+    from partdino.parts.instances import LEAST_SHARE
+
+    return LEAST_SHARE if instances and share is None else share
 
 
 def with_method_options(command: Callable[..., None]) -> Callable[..., None]:

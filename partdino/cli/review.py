@@ -24,6 +24,10 @@ def review(
     metadata: Annotated[
         Path | None, typer.Option(help="CSV whose columns the table has, by the file's name.")
     ] = None,
+    beside: Annotated[
+        Path | None,
+        typer.Option(metavar="OTHER_DIR", help="Another run, whose parts are shown beside."),
+    ] = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
@@ -49,7 +53,7 @@ def review(
             webbrowser.open(address)
 
     try:
-        serve_review(folder, port, reporter, ready, metadata)
+        serve_review(folder, port, reporter, ready, metadata, beside)
     except Stopped as stop:
         if stop.signal != signal.SIGINT:  # the usual end, and no interruption
             raise

@@ -8,7 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from partdino.cli.console import Reporter, print_json
-from partdino.cli.parameters import NoReview, with_method_options
+from partdino.cli.parameters import (
+    Instances,
+    InstanceShare,
+    NoReview,
+    least_share,
+    with_method_options,
+)
 
 
 @with_method_options
@@ -54,6 +60,8 @@ def segment(
             "--drop-removed", help="With --update: take out photos that are not there any more."
         ),
     ] = False,
+    instances: Instances = False,
+    instance_share: InstanceShare = None,
     no_review: NoReview = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print run.json on stdout.")] = False,
@@ -76,12 +84,13 @@ def segment(
         raise ConfigError("--drop-removed goes with --update")
     if refit and model is not None:
         raise ConfigError("--refit finds the parts anew and --model has them: pass one of them")
+    more = (not no_review, least_share(instances, instance_share))
     if refit:
-        run = run_refit(inputs, out, given, reporter, drop_removed, not no_review)
+        run = run_refit(inputs, out, given, reporter, drop_removed, *more)
     elif update:
-        run = run_update(inputs, out, given, reporter, model, drop_removed, not no_review)
+        run = run_update(inputs, out, given, reporter, model, drop_removed, *more)
     else:
-        run = run_segment(inputs, out, given, reporter, model, existing, not no_review)
+        run = run_segment(inputs, out, given, reporter, model, existing, *more)
     report_run(run, out, reporter, as_json)
 
 

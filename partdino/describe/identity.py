@@ -75,7 +75,8 @@ def describing_identity(
     ----------
     options
         Values of the settled options by name; of those that only fitting or running asks for, the
-        device alone counts, since networks differ in the last bits from one kind to another.
+        device and the precision count, since the last digits of networks differ from one kind to
+        another.
     numbers
         `Method.describing`.
     weights_sha256
@@ -95,6 +96,7 @@ def describing_identity(
         **{name: value for name, value in options.items() if name not in apart},
         "masks": options["masks"] is not None,
         "device": options["device"].partition(":")[0],
+        "precision": options["precision"],
         **{f"numbers.{name}": value for name, value in numbers.items()},
     }
 

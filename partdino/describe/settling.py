@@ -69,6 +69,7 @@ def settle(
     if options.masks is not None and not options.masks.is_dir():
         raise ConfigError(f"{options.masks} is not a folder; check --masks")
     device = settle_device(options.device)
+    precision = _settle_precision(options.precision, device)
     backbone = load_backbone(
         name,
         weights=options.weights,
@@ -76,7 +77,7 @@ def settle(
         facet=options.facet,
         stride=options.stride,
         device="cpu" if options.engine == "ray" else device,
-        precision=options.precision,
+        precision=precision,
     )
     if options.engine == "ray":  # its GPUs are the workers': the machine that leads them needs none
         backbone = backbone.bound_for(device)
@@ -92,6 +93,7 @@ def settle(
             "regions": regions,
             "region_scale": find_method(regions).default_scale if scale is None else scale,
             "device": device,
+            "precision": precision,
             "masks": _absolute(options.masks),
             "weights": _absolute(options.weights),
         }
@@ -162,3 +164,12 @@ def settle_device(device: str) -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _settle_precision(precision: str, device: str) -> str:
+    from partdino.describe.devices import has_bf16
+
+    if precision != "auto":
+        return precision
+    # Of the CPU that leads the run, where others compute: what they compute then is the same.
+    return "bf16" if device == "cpu" and has_bf16() else "fp32"

@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Literal, TypeVar, cast
 
+from partdino.engine.memory import SharedMemory
 from partdino.engine.outcomes import Outcome, clocks, in_order, is_out_of_memory, reason_of
 from partdino.engine.pool import Pool, WorkerDied
 
@@ -17,13 +18,15 @@ _MOST = 32  # photos that keep any device busy
 _BATCHES = 4  # at a time in a worker's hands: some of its photos have the same shape
 _TURNS = 2  # threads at the device: one prepares and fetches while the other computes
 _END = object()
+_MEMORY = SharedMemory()  # of the device: all stages of a process have the same one
 
 
 class BatchStage:
     """A stage that takes several images of one shape at a time.
 
     What is too much for the device's memory is halved until it fits, and no larger batch is tried
-    again. A batch that fails otherwise is halved too, until only the image to blame has failed.
+    again; a single image is tried once more while no other thread holds memory there. A batch that
+    fails otherwise is halved too, until only the image to blame has failed.
 
     Parameters
     ----------
@@ -71,20 +74,33 @@ class BatchStage:
         start = clocks()
         failure: str | None = None
         values: Sequence[Any] = [None] * len(batch)
+        with_less = False
         try:
-            values = self._function([outcome.value for outcome in batch])
+            with _MEMORY.shared():
+                values = self._function([outcome.value for outcome in batch])
         except Exception as error:
             failure = reason_of(error)
-            if is_out_of_memory(error):
-                self.size = max(1, min(self.size, len(batch) // 2))
+            with_less = is_out_of_memory(error)
+        # The error is gone by now, and with it the memory that its traceback held.
+        if with_less:
+            self.size = max(1, min(self.size, len(batch) // 2))
+            if len(batch) == 1:
+                values, failure = self._try_alone(batch[0])
         if failure is None or len(batch) == 1:
             for outcome, value in zip(batch, values, strict=True):
                 yield outcome.after(self.name, value, failure, start, len(batch))
             return
-        # The error is gone by now, and with it the memory that its traceback held.
         half = len(batch) // 2
         yield from self._run(batch[:half])
         yield from self._run(batch[half:])
+
+    def _try_alone(self, outcome: Outcome) -> tuple[Sequence[Any], str | None]:
+        """Return what becomes of an image that has all memory, and why it failed if it did."""
+        try:
+            with _MEMORY.alone():
+                return self._function([outcome.value]), None
+        except Exception as error:
+            return [None], reason_of(error)
 
 
 def in_batches(stages: Sequence[BatchStage], outcomes: Iterable[Outcome]) -> Iterator[Outcome]:

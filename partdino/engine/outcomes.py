@@ -17,13 +17,24 @@ from typing import Any, Generic, TypeVar, cast
 
 from partdino.engine.pool import Pool, WorkerDied
 from partdino.engine.threads import one_thread
-from partdino.errors import PartDinoError
+from partdino.errors import DeviceError, PartDinoError
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 _FEW = 4  # so many images take no longer here than worker processes take to start
 _AHEAD = 4  # outcomes a worker that are in a pool at a time, which bounds the memory
+
+# By their words: torch's devices raise various classes, some of them plain RuntimeErrors. cuBLAS
+# and cuDNN have words of their own; a handle of theirs is not initialised where memory lacks.
+_OUT_OF_MEMORY = (
+    "out of memory",
+    "can't allocate memory",
+    "status_alloc_failed",
+    "allocation_failed",
+    "status_not_initialized",
+)
+_DEAD_DEVICE = ("cuda error", "hip error")
 
 
 @dataclass(frozen=True)
@@ -83,7 +94,13 @@ def clocks() -> tuple[float, float]:
 
 
 def try_stage(stage: str, function: Callable[[Any], Any], outcome: Outcome) -> Outcome:
-    """Apply a stage to an outcome; an exception becomes the reason of its failure."""
+    """Apply a stage to an outcome; an exception becomes the reason of its failure.
+
+    Raises
+    ------
+    DeviceError
+        As `reason_of`.
+    """
     if outcome.failure is not None:
         return outcome
     start = clocks()
@@ -95,21 +112,42 @@ def try_stage(stage: str, function: Callable[[Any], Any], outcome: Outcome) -> O
 
 
 def reason_of(error: Exception) -> str:
-    """Say why an image failed."""
+    """Say why an image failed.
+
+    Raises
+    ------
+    DeviceError
+        No image is to blame: the device has failed, and all that come after would fail as well.
+    """
+    if isinstance(error, DeviceError):
+        raise error
     if isinstance(error, PartDinoError):
         return getattr(error, "reason", str(error))
     if is_out_of_memory(error):
         return "not enough memory; scale it down first"
+    if is_of_dead_device(error):
+        words = str(error).splitlines()[0]
+        raise DeviceError(
+            f"the device has failed ({words}): look after it (nvidia-smi), then go on with --resume"
+        ) from error
     return f"unexpected {type(error).__name__}: {error}; please report it"
 
 
 def is_out_of_memory(error: Exception) -> bool:
     """Tell whether memory ran out, of the machine or of a device of torch."""
-    # By their words: torch's devices raise various classes, some of them plain RuntimeErrors.
-    words = ("out of memory", "can't allocate memory")
-    return isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError) and any(w in str(error).lower() for w in words)
-    )
+    return isinstance(error, MemoryError) or _says(error, _OUT_OF_MEMORY)
+
+
+def is_of_dead_device(error: Exception) -> bool:
+    """Tell whether a device of torch has failed, as by an illegal access or an ECC error.
+
+    After most such errors the process computes on no device of the kind any more.
+    """
+    return _says(error, _DEAD_DEVICE) and not is_out_of_memory(error)
+
+
+def _says(error: Exception, words: Iterable[str]) -> bool:
+    return isinstance(error, RuntimeError) and any(w in str(error).lower() for w in words)
 
 
 def run_stage(

@@ -16,6 +16,7 @@ import ray
 from ray.actor import ActorHandle
 from ray.exceptions import RayError
 
+from partdino.engine.memory import ask_for_huge_pages
 from partdino.engine.pool import TRIES, Pool, WorkerDied, answer, count, result_of
 from partdino.engine.threads import compute_with_one_thread
 from partdino.errors import ConfigError
@@ -129,6 +130,7 @@ class RayPool(Pool):
 
 class _Worker:
     def __init__(self, modules: tuple[str, ...]) -> None:
+        ask_for_huge_pages()
         compute_with_one_thread(modules)
 
     def ready(self) -> None:

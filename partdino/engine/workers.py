@@ -16,6 +16,7 @@ from threading import Lock, Thread
 from types import ModuleType
 from typing import Any
 
+from partdino.engine.memory import ask_for_huge_pages
 from partdino.engine.pool import TRIES, Pool, WorkerDied, answer, result_of
 from partdino.engine.threads import compute_with_one_thread
 
@@ -104,6 +105,7 @@ class _Worker:
 
 @cache
 def _context(modules: tuple[str, ...]) -> Any:
+    ask_for_huge_pages()
     # Not forked from here: a fork copies the locks of torch's threads in whatever state they are.
     if "forkserver" not in get_all_start_methods():
         return get_context("spawn")

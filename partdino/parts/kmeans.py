@@ -10,7 +10,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix
 
 from partdino.describe.vectors import normalise
 
@@ -43,8 +43,8 @@ class ClusterSums:
     ) -> ClusterSums:
         """Assign points to their nearest centroids and sum; parameters as of `nearest`."""
         assignment, cosines = nearest(points, centroids, device)
-        rows = np.arange(len(points))
-        members = csr_matrix((weights, (assignment, rows)), (len(centroids), len(points)))
+        columns = np.arange(len(points) + 1)  # with one entry each
+        members = csc_matrix((weights, assignment, columns), (len(centroids), len(points)))
         mass = np.bincount(assignment, weights, minlength=len(centroids))
         return cls(members @ points, mass, float(weights @ cosines))
 
@@ -174,6 +174,7 @@ def _seed_centroids(
     points: np.ndarray, weights: np.ndarray, num_clusters: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Greedy k-means++ (Arthur & Vassilvitskii, 2007), without repeats and null vectors."""
+    from sklearn import config_context
     from sklearn.cluster import kmeans_plusplus
 
     seed = int(rng.integers(2**31))
@@ -183,7 +184,9 @@ def _seed_centroids(
     if not directed.all():
         points, weights = points[directed], weights[directed]
     count = min(num_clusters, len(points))
-    with warnings.catch_warnings():  # of fewer distinct points than clusters: repeats are dropped
+    unchecked = config_context(assume_finite=True, skip_parameter_validation=True)
+    # Warnings are of fewer distinct points than clusters: repeats are dropped.
+    with warnings.catch_warnings(), unchecked:
         warnings.simplefilter("ignore")
         chosen, _ = kmeans_plusplus(points, count, sample_weight=weights, random_state=seed)
     _, first = np.unique(chosen.round(9), axis=0, return_index=True)

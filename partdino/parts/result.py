@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.ndimage import find_objects
 
+from partdino.parts.instances import find_instances
 from partdino.parts.pieces import Pieces
 
 # Pixels counted at a time: bounds the memory of `part_geometry` on 100-megapixel label maps.
@@ -35,6 +37,8 @@ class PartSegmentation:
         False where no foreground was found: the label map is then all background.
     pieces
         What the label map is made of, where that was asked for.
+    instances
+        (H, W): 0 = background, 1..n = the objects, see `find_instances`, where that was asked for.
     """
 
     name: str
@@ -44,6 +48,7 @@ class PartSegmentation:
     typicality: np.ndarray
     foreground_found: bool
     pieces: Pieces | None = None
+    instances: np.ndarray | None = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -53,8 +58,24 @@ class PartSegmentation:
 
     @cached_property
     def parts(self) -> list[PartGeometry]:
-        """Where each part that is present lies, in order of part number; computed once."""
-        return part_geometry(self.label_map, self.num_parts)
+        """Where each part that is present lies, in order of part number; computed once.
+
+        With `instances`, where each part of each object lies, one object after the other.
+        """
+        if self.instances is None:
+            return part_geometry(self.label_map, self.num_parts)
+        return _geometry_of_instances(self.label_map, self.instances, self.num_parts)
+
+    @property
+    def objects(self) -> int | None:
+        """How many objects there are; None without `instances`."""
+        return None if self.instances is None else int(self.instances.max(initial=0))
+
+    def with_instances(self, least_share: float | None) -> PartSegmentation:
+        """Return the same with `instances`, see `find_instances`; without, where that is None."""
+        if least_share is None:
+            return self
+        return replace(self, instances=find_instances(self.label_map, least_share))
 
 
 @dataclass(frozen=True)
@@ -71,17 +92,24 @@ class PartGeometry:
         (x, y), pixel centres at half-integers.
     box
         (x, y, width, height), integers, COCO order.
+    instance
+        Which object's it is, 1..n; None where objects are not told apart.
     """
 
     part: int
     area: int
     centroid: tuple[float, float]
     box: tuple[int, int, int, int]
+    instance: int | None = None
 
-    def mask(self, label_map: np.ndarray) -> np.ndarray:
-        """Return bool (height, width) of `box`, where the label map (H, W) has the part."""
+    def mask(self, result: PartSegmentation) -> np.ndarray:
+        """Return bool (height, width) of `box`, where the result that it is of has the part."""
         x, y, width, height = self.box
-        return label_map[y : y + height, x : x + width] == self.part
+        box = slice(y, y + height), slice(x, x + width)
+        mask = result.label_map[box] == self.part
+        if result.instances is None:
+            return mask
+        return mask & (result.instances[box] == self.instance)
 
 
 def part_geometry(label_map: np.ndarray, num_parts: int) -> list[PartGeometry]:
@@ -102,6 +130,22 @@ def part_geometry(label_map: np.ndarray, num_parts: int) -> list[PartGeometry]:
     rows, columns = _count_labels(label_map, num_parts + 1)
     present = np.flatnonzero(rows[:, 1:].any(axis=0)) + 1
     return [_geometry(int(part), rows[:, part], columns[:, part]) for part in present]
+
+
+def _geometry_of_instances(
+    label_map: np.ndarray, instances: np.ndarray, num_parts: int
+) -> list[PartGeometry]:
+    found: list[PartGeometry] = []
+    for instance, box in enumerate(find_objects(instances), start=1):
+        rows, columns = box
+        own = label_map[box] * (instances[box] == instance)
+        for part in part_geometry(own, num_parts):
+            x, y, width, height = part.box
+            left, top = columns.start, rows.start
+            centroid = (part.centroid[0] + left, part.centroid[1] + top)
+            moved = (x + left, y + top, width, height)
+            found.append(PartGeometry(part.part, part.area, centroid, moved, instance))
+    return found
 
 
 def _count_labels(label_map: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -27,6 +27,7 @@ from partdino.files import (
 from partdino.output_marks import (
     CURVE,
     DROPPED_FOLDER,
+    INSTANCES_FOLDER,
     LABELS_FOLDER,
     MEASUREMENTS,
     REVIEW_FILE,
@@ -35,15 +36,20 @@ from partdino.output_marks import (
     WORK_FOLDER,
 )
 from partdino.runs.replacing import WHOLE, move_in
-from partdino.runs.result_log import RESULTS_FILE, read_results
-from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents
+from partdino.runs.result_log import RESULTS_FILE, Recorded, read_results
+from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents, share_of
 from partdino.runs.writers import CURRENT_FILE
 
 MODEL_FILE = "parts.safetensors"
 CONFIG_FILE = "config.yaml"
 CURVE_NAME = "parts_curve"  # and .csv, .png, .svg
 # Of each image, and the suffix of its file; see `partdino.runs.image_names`.
-PER_IMAGE = {LABELS_FOLDER: ".png", "overlays": ".jpg", REVIEW_FOLDER: ".npz"}
+PER_IMAGE = {
+    LABELS_FOLDER: ".png",
+    "overlays": ".jpg",
+    REVIEW_FOLDER: ".npz",
+    INSTANCES_FOLDER: ".png",
+}
 _EVERY_RUN = (
     *(MODEL_FILE, CONFIG_FILE, "coco.json", "parts.csv", "failures.csv", "contact_sheet.jpg"),
 )
@@ -99,6 +105,15 @@ class OutputFolder:
         new = self._work / _NEW
         return new if new.exists() else self.path
 
+    @property
+    def begun(self) -> Any:
+        """The fingerprint of the run that goes on; an empty one where a new one begins."""
+        if self._existing in (Existing.REFUSE, Existing.OVERWRITE):
+            return {}
+        if self._is_begun():
+            return _read_json(self._work / _FINGERPRINT)
+        return read_run(self.path).get("fingerprint", {})
+
     def finished(self, fingerprint: dict[str, Any]) -> dict[str, Any] | None:
         """Return the `run.json` of the run to resume, if that has come to its end, else None.
 
@@ -150,7 +165,7 @@ class OutputFolder:
         write_json(self._work / _FINGERPRINT, fingerprint)
         for file in _per_run(self.place):
             remove(file)
-        _remove_unlisted(self.place)
+        _remove_unlisted(self.place, share_of(fingerprint) is not None)
         for leftover in list(self.path.rglob(LEFTOVERS)):
             remove(leftover)
 
@@ -265,15 +280,20 @@ class OutputFolder:
             raise OutputError(f"{self.path} holds no run to update; leave --update out")
 
 
-def image_files(folder: Path, stem: str) -> list[Path]:
-    """Return where an image's own files are in an output folder, there or not."""
-    return [folder / kind / f"{stem}{suffix}" for kind, suffix in PER_IMAGE.items()]
+def image_files(folder: Path, stem: str, instances: bool) -> list[Path]:
+    """Return where an image's own files are in an output folder, there or not.
+
+    Without `instances`, what lies where those would be is somebody else's.
+    """
+    kinds = (kind for kind in PER_IMAGE if instances or kind != INSTANCES_FOLDER)
+    return [folder / kind / f"{stem}{PER_IMAGE[kind]}" for kind in kinds]
 
 
-def link_image(stem: str, source: Path, target: Path) -> None:
+def link_image(image: Recorded, source: Path, target: Path) -> None:
     """Put an image's own files into a second output folder, without a copy where possible."""
-    pairs = zip(image_files(source, stem), image_files(target, stem), strict=True)
-    for file, second in pairs:
+    has_objects = image.objects is not None
+    files, seconds = (image_files(f, image.stem, has_objects) for f in (source, target))
+    for file, second in zip(files, seconds, strict=True):
         if file.is_file() and not second.exists():
             link(file, second)
 
@@ -345,11 +365,11 @@ def _per_run(folder: Path) -> Iterator[Path]:
     yield from (folder / name for name, mark in _SOME_RUNS.items() if mark.may_go(folder / name))
 
 
-def _remove_unlisted(folder: Path) -> None:
+def _remove_unlisted(folder: Path, instances: bool) -> None:
     """Remove the files of the image that a run was killed at; raises `OutputError`."""
     with suppress(OSError):
         stem = os.fsdecode((folder / CURRENT_FILE).read_bytes())
-        files = image_files(folder, stem) if is_safe_name(stem) else []
+        files = image_files(folder, stem, instances) if is_safe_name(stem) else []
         if not set(files) & set(_listed(folder)):
             for file in files:
                 remove(file)
@@ -360,7 +380,7 @@ def _listed(folder: Path) -> Iterator[Path]:
     results = folder / RESULTS_FILE
     with suppress(OutputError):
         for result in read_results(results) if results.is_file() else ():
-            yield from image_files(folder, result.stem)
+            yield from image_files(folder, result.stem, result.objects is not None)
 
 
 def _in_order(new: Path) -> list[Path]:

@@ -21,6 +21,7 @@ from partdino.files import csv_safe
 from partdino.parts.result import PartGeometry
 from partdino.runs.result_log import Recorded
 from partdino.runs.writers.kept import KeptResult
+from partdino.runs.writers.parts_table import INSTANCE
 
 _OF_THE_FILE = ("id", "image_id", "score")  # what an annotation has anew in every file
 
@@ -93,9 +94,10 @@ def _items(path: Path, key: str) -> Iterator[dict[str, Any]]:
 
 
 def _geometry(annotation: dict[str, Any], row: dict[str, str], name: str) -> PartGeometry:
-    part = annotation["category_id"]
-    if (row["image"], row["part"]) != (csv_safe(name), str(part)):
+    part, instance = annotation["category_id"], annotation.get("instance")
+    said = (row["image"], row["part"], row.get(INSTANCE))
+    if said != (csv_safe(name), str(part), None if instance is None else str(instance)):
         raise ValueError(name)
     x, y, width, height = annotation["bbox"]
     centroid = (float(row["centroid_x"]), float(row["centroid_y"]))
-    return PartGeometry(part, annotation["area"], centroid, (x, y, width, height))
+    return PartGeometry(part, annotation["area"], centroid, (x, y, width, height), instance)

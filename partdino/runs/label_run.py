@@ -15,9 +15,10 @@ from partdino.runs.changes import Changes
 from partdino.runs.folder import MODEL_FILE, OutputFolder
 from partdino.runs.reporting import RunLog
 from partdino.runs.result_log import RESULTS_FILE, read_head, read_results
+from partdino.runs.resume import share_of
 from partdino.runs.run_record import run_document, write_run_tables
 from partdino.runs.shard import Shard
-from partdino.runs.steps.label import label, renew
+from partdino.runs.steps.label import Making, label, renew
 from partdino.runs.store import FeatureStore, Header
 
 
@@ -121,13 +122,12 @@ class LabelRun:
         pool
             Worker processes, or None.
         """
+        making = Making(model, self._for_review, share_of(self._same))
         if self.done is None:
             content = None if self._given is None else self._given.content
-            place, keep = self._folder.place, self._for_review
-            label(store, self._shard, model, content, place, pool, self._log, keep)
+            label(store, self._shard, making, content, self._folder.place, pool, self._log)
         else:
-            images, shard = self._images, self._shard
-            renew(self._folder, store, images, shard, model, pool, self._log, self._for_review)
+            renew(self._folder, store, self._images, self._shard, making, pool, self._log)
 
     def finish(self, header: Header, model: PartModel) -> dict[str, Any]:
         """Write the tables and `run.json`, and return what that holds."""

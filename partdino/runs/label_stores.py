@@ -15,7 +15,7 @@ from partdino.runs.folder import OutputFolder
 from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
-from partdino.runs.resume import Existing, fingerprint
+from partdino.runs.resume import Existing, fingerprint, share_of
 from partdino.runs.shard import WHOLE, Shard
 from partdino.runs.store import FeatureStore, open_stores
 
@@ -31,6 +31,7 @@ def label_stores(
     workers: int | Literal["auto"] = "auto",
     engine: Literal["local", "ray"] = "local",
     for_review: bool = True,
+    least_share: float | None = None,
 ) -> dict[str, Any]:
     """Label the images of a store and write every output format.
 
@@ -50,7 +51,7 @@ def label_stores(
         What to do if `out` holds results.
     workers, engine
         Processes beside this one, and where they run; see `stage_workers`.
-    for_review
+    for_review, least_share
         As of `partdino.runs.segment.segment`.
 
     Returns
@@ -71,9 +72,11 @@ def label_stores(
     model.asked({"masks": masks} if masks else {}, str(model_file))
     _check_model(model_file, model, store)
     header = store.header
-    same = fingerprint(header.identity, model.options, given.sha256, str(shard))
     with lock_folder(out):
-        run = LabelRun(OutputFolder(out, existing), same, shard, given, log, for_review)
+        folder = OutputFolder(out, existing)
+        share = share_of(folder.begun, least_share)
+        same = fingerprint(header.identity, model.options, given.sha256, str(shard), share)
+        run = LabelRun(folder, same, shard, given, log, for_review)
         images = run.begin(shard.share(store.images))
         if run.done and not images:
             return run.done

@@ -76,6 +76,8 @@ class Recorded:
     file
         What its files are called, before the suffix, see `partdino.runs.image_names`; None in lists
         of before 0.2: its name.
+    objects
+        How many it shows; None where objects are not told apart.
     """
 
     name: str
@@ -87,6 +89,7 @@ class Recorded:
     typicality: list[float] | None = None
     foreground_found: bool | None = None
     file: str | None = None
+    objects: int | None = None
 
     @classmethod
     def of(
@@ -106,6 +109,7 @@ class Recorded:
             typicality=result.typicality.tolist(),
             foreground_found=result.foreground_found,
             file=file,
+            objects=result.objects,
         )
 
     @property
@@ -140,6 +144,8 @@ class Recorded:
                 raise ValueError("confidence")
         if self.failure is None and len(self.confidence or ()) != len(self.typicality or ()):
             raise ValueError("typicality")
+        if not (self.objects is None or (type(self.objects) is int and self.objects >= 0)):
+            raise ValueError("objects")
 
     def recall(self, out: Path) -> PartSegmentation:
         """Return the result, with the label map as it was written to an output folder.

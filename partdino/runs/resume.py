@@ -12,7 +12,7 @@ from typing import Any
 from partdino.errors import ConfigError, OutputError
 from partdino.files import check_writable, recover_folder, refuse_url
 from partdino.options import FITTING_OPTIONS, FittedOptions, Options
-from partdino.output_marks import STORE_FILE, Mark, is_output
+from partdino.output_marks import RUN_FILE, STORE_FILE, Mark, is_output
 from partdino.version import __version__
 
 # Where two hashes would tell nobody anything.
@@ -22,6 +22,7 @@ _WORDS = {
     "model_sha256": "another model",
 }
 LEFTOVERS = ".partdino-*"  # temporary files of `partdino.files`, where a run was killed
+INSTANCES = "instances"  # in a fingerprint, if objects are told apart
 LOCK_FILE = ".partdino.lock"  # see `partdino.runs.lock`
 
 
@@ -72,6 +73,7 @@ def fingerprint(
     options: Options | FittedOptions,
     model_sha256: str | None,
     shard: str,
+    least_share: float | None = None,
 ) -> dict[str, Any]:
     """Collect all that decides a run's results except its images: what resuming it compares.
 
@@ -85,8 +87,21 @@ def fingerprint(
         Of the model that was given, None where it is fitted by the run.
     shard
         Which share of the images the run labels.
+    least_share
+        Of `partdino.parts.instances`, None where objects are not told apart.
+
+    Raises
+    ------
+    ConfigError
+        They are to be told apart, and without a foreground there are none.
     """
+    if least_share is not None and options.foreground == "none":
+        raise ConfigError(
+            "--instances needs a foreground, and with --foreground none photos are all object; "
+            "leave one of them out"
+        )
     numbers = {f"numbers.{name}": value for name, value in options.numbers.values.items()}
+    objects = {} if least_share is None else {INSTANCES: least_share}
     return {
         "version": __version__,
         **{name: getattr(options, name) for name in FITTING_OPTIONS},
@@ -94,7 +109,31 @@ def fingerprint(
         **identity,
         "model_sha256": model_sha256,
         "shard": shard,
+        **objects,
     }
+
+
+def share_of(begun: Any, asked: float | None = None) -> float | None:
+    """Return which pieces are objects by a run's fingerprint, None: they are not told apart.
+
+    Parameters
+    ----------
+    begun
+        The fingerprint, as it was read.
+    asked
+        What is asked for now, which `check_same` may refuse; None: what the run did.
+
+    Raises
+    ------
+    OutputError
+        It is damaged.
+    """
+    if not isinstance(begun, Mapping):
+        raise OutputError(f"{RUN_FILE} is damaged: its fingerprint is {begun!r}; begin anew")
+    share = begun.get(INSTANCES) if asked is None else asked
+    if share is not None and not (isinstance(share, float | int) and 0 <= share <= 1):
+        raise OutputError(f"{RUN_FILE} is damaged: {INSTANCES} is {share!r}, no share; begin anew")
+    return share
 
 
 _AGAIN = "resume with the same, or start again with --overwrite"

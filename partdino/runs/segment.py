@@ -26,7 +26,7 @@ from partdino.runs.folder import CURVE_NAME, MODEL_FILE, OutputFolder
 from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
-from partdino.runs.resume import Existing, fingerprint
+from partdino.runs.resume import Existing, fingerprint, share_of
 from partdino.runs.shard import WHOLE
 from partdino.runs.steps.describe import check_any, describe
 from partdino.runs.steps.fit import fit_store
@@ -46,6 +46,7 @@ def segment(
     model_file: Path | None = None,
     existing: Existing = Existing.REFUSE,
     for_review: bool = True,
+    least_share: float | None = None,
 ) -> dict[str, Any]:
     """Segment the parts in all images and write every output format.
 
@@ -65,6 +66,9 @@ def segment(
         What to do if `out` holds results.
     for_review
         Whether to keep what a review mends and divides photos by, some 14 kB a photo.
+    least_share
+        Which pieces of the foreground are objects of their own, see `partdino.parts.instances`.
+        None: a new run does not tell them apart, one that goes on does as it did.
 
     Returns
     -------
@@ -84,7 +88,8 @@ def segment(
         photos = find(inputs, folder, asked.masks, log)
         setting = settled(asked, source, log)
         sha256 = None if source is None else source.sha256
-        same = fingerprint(setting.identity(photos), asked, sha256, str(WHOLE))
+        share = share_of(folder.begun, least_share)
+        same = fingerprint(setting.identity(photos), asked, sha256, str(WHOLE), share)
         run = LabelRun(folder, same, WHOLE, source, log, for_review)
 
         def model(store: FeatureStore, pool: Pool | None) -> PartModel:

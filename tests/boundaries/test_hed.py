@@ -92,24 +92,26 @@ def test_equals_an_independent_computation(size, arrays, use_random_weights):
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-def test_same_bits_whatever_the_number_of_threads(use_random_weights):
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_same_bits_whatever_the_number_of_threads(use_random_weights, precision):
     image = np.random.default_rng(2).integers(0, 256, (70, 101, 3), dtype=np.uint8)
     threads = torch.get_num_threads()
     try:
         maps = []
         for count in (1, 2, 3):
             torch.set_num_threads(count)
-            maps.append(hed.detect(image[None]))
+            maps.append(hed.detect(image[None], precision=precision))
     finally:
         torch.set_num_threads(threads)
     assert np.array_equal(maps[0], maps[1]) and np.array_equal(maps[0], maps[2])
 
 
-def test_same_bits_alone_and_among_others(use_random_weights):
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_same_bits_alone_and_among_others(use_random_weights, precision):
     images = np.random.default_rng(5).integers(0, 256, (3, 40, 56, 3), dtype=np.uint8)
-    together = detect_boundaries(images, "hed")
+    together = detect_boundaries(images, "hed", precision=precision)
     assert together.shape == (3, 40, 56)
-    apart = [detect_boundaries(image, "hed") for image in images]
+    apart = [detect_boundaries(image, "hed", precision=precision) for image in images]
     assert np.array_equal(together, apart)
 
 

@@ -27,7 +27,7 @@ PACKAGES = ("images", "describe")
 
 def settled(**given: object) -> SettledOptions:
     """Return options as if all were settled."""
-    return settled_of(Options(**{"device": "cpu", **given}))
+    return settled_of(Options(**{"device": "cpu", "precision": "fp32", **given}))
 
 
 ON_CPU = settled()

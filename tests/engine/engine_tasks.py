@@ -74,3 +74,7 @@ class DeadlyPhoto:
 def all_die_of(outcomes: list[Outcome]) -> list[Outcome]:
     """Do `die_of` to the values of several outcomes."""
     return [try_stage("die", die_of, outcome) for outcome in outcomes]
+
+
+def on_a_dead_device(value: object) -> object:
+    raise RuntimeError("CUDA error: uncorrectable ECC error encountered\nCompile with ...")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
+from threading import Lock
 
 import engine_tasks
 import numpy as np
@@ -10,8 +12,13 @@ import pytest
 import torch
 
 from partdino.engine.batches import BatchStage, buffered, in_batches, in_windows
-from partdino.engine.outcomes import Outcome
+from partdino.engine.outcomes import Outcome, is_of_dead_device, is_out_of_memory, run_stage
 from partdino.engine.pools import worker_pool
+from partdino.errors import DeviceError
+
+# Of older versions of torch, it is a plain RuntimeError.
+AcceleratorError = getattr(torch, "AcceleratorError", RuntimeError)
+ILLEGAL = "CUDA error: an illegal memory access was encountered"
 
 
 class Device:
@@ -66,6 +73,84 @@ def test_an_image_too_large_for_the_device_fails_alone():
     device = Device(holds=0)
     done = device.stage(4)(outcomes(2 * [(2,)]))
     assert [o.failure for o in done] == 2 * ["not enough memory; scale it down first"]
+
+
+def test_an_image_is_tried_again_once_the_other_thread_is_out():
+    """Two threads at a device that holds one image: neither of them loses any."""
+    here, both = Lock(), threading.Barrier(2)
+
+    def crowded(images):
+        if not here.acquire(blocking=False):
+            both.wait(10)
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        try:
+            with suppress(threading.BrokenBarrierError):
+                both.wait(0.3)  # for the other thread to come, where it may
+            return [2 * image for image in images]
+        finally:
+            here.release()
+
+    stage = BatchStage("double", crowded, np.shape, 1)
+    check(list(in_batches([stage], outcomes(6 * [(2,)]))), 6)
+
+
+def test_the_memory_that_torch_keeps_is_given_back_before_the_second_try(monkeypatch):
+    events = []
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: events.append("emptied"))
+
+    def fragmented(images):
+        events.append("tried")
+        if "emptied" not in events:
+            raise RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED")
+        return images
+
+    (done,) = BatchStage("same", fragmented, np.shape)(outcomes([(2,)]))
+    assert done.failure is None and events == ["tried", "emptied", "tried"]
+
+
+@pytest.mark.parametrize(
+    ("error", "memory", "dead"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB."), True, False),
+        (AcceleratorError("CUDA error: out of memory"), True, False),
+        (
+            RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasX`"),
+            True,
+            False,
+        ),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling"), True, False),
+        (RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), True, False),
+        (AcceleratorError(f"{ILLEGAL}\nCUDA kernel errors might be"), False, True),
+        (RuntimeError("CUDA error: uncorrectable ECC error encountered"), False, True),
+        (RuntimeError("mat1 and mat2 shapes cannot be multiplied"), False, False),
+        (ValueError("CUDA error: said by an image's name"), False, False),
+    ],
+)
+def test_what_errors_of_devices_mean(error, memory, dead):
+    assert (is_out_of_memory(error), is_of_dead_device(error)) == (memory, dead)
+
+
+def test_a_dead_device_ends_all_and_blames_no_image():
+    tried = []
+
+    def dying(images):
+        tried.append(len(images))
+        if len(tried) > 2:
+            raise AcceleratorError(f"{ILLEGAL}\nCUDA kernel errors might be reported later")
+        return images
+
+    done = in_batches([BatchStage("same", dying, np.shape, 4)], outcomes(100 * [(2,)]))
+    with pytest.raises(DeviceError, match=r"illegal memory access.*nvidia-smi.*--resume") as caught:
+        list(done)
+    assert "\n" not in str(caught.value)
+    assert len(tried) <= 6
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_dead_device_of_a_worker_ends_all(workers):
+    with worker_pool(workers) as pool, pytest.raises(DeviceError, match="uncorrectable ECC"):
+        list(run_stage("stage", engine_tasks.on_a_dead_device, outcomes(8 * [(2,)]), pool))
 
 
 def test_one_bad_image_fails_alone_and_costs_no_batch_size():

@@ -136,3 +136,7 @@ def test_workers_end_with_the_main_process():
     # The pipe closes when the last process that holds it has ended.
     done = run(code, stdout=subprocess.PIPE)
     assert done.returncode == -signal.SIGKILL and done.stdout.strip()
+
+
+def test_workers_ask_for_huge_pages(pool):
+    assert pool.submit(os.getenv, "THP_MEM_ALLOC_ENABLE").result() == "1"

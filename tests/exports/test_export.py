@@ -163,6 +163,7 @@ def test_memory_does_not_grow_with_the_number_of_photos(partdino, tmp_path, form
 
 
 def test_a_run_of_segment_is_exported(partdino, photo_folder, tmp_path):
+    pytest.importorskip("torch", reason="segment needs PyTorch")
     run = tmp_path / "run"
     with quick_backbone():
         assert partdino("segment", photo_folder, "--out", run, *flags(SMALL)).code == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 import yaml
 from export_runs import EMPTY, NAMES, PARTS, SIZE, iou, is_drawn_with_its_outline, needs
 from pycocotools import mask as coco_mask
@@ -45,8 +44,8 @@ def test_supervision_loads_every_polygon(export, label_maps):
 def test_ultralytics_loads_every_polygon(export, label_maps, monkeypatch, tmp_path):
     monkeypatch.setenv("YOLO_CONFIG_DIR", str(tmp_path))
     monkeypatch.setenv("YOLO_OFFLINE", "1")
-    # In no extra: it brings a second OpenCV.
-    utils = pytest.importorskip("ultralytics.data.utils", reason="pip install ultralytics")
+    # In no extra: it needs PyTorch, and brings a second OpenCV.
+    utils = needs("ultralytics.data.utils")
     from ultralytics.data.dataset import YOLODataset
 
     out = export("yolo-seg", "--with-photos")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -66,7 +68,9 @@ def test_the_embedded_features_are_two_stages_side_by_side(lite2):
     np.testing.assert_allclose(features, np.concatenate([fine, resized], -1), atol=1e-5)
 
 
-def test_the_embedded_results_depend_on_neither_threads_nor_batch(lite2):
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_the_embedded_results_depend_on_neither_threads_nor_batch(lite2, precision):
+    lite2 = replace(lite2, precision=precision)
     images = np.random.default_rng(0).integers(0, 256, (2, 672, 672, 3), dtype=np.uint8)
     threads = torch.get_num_threads()
     results = []

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
-from review_runs import write_run
+from review_runs import NAMES, SHA256, K, stripes, write_run
 
+from partdino.runs.review import Review, changed, write_review
 from partdino.runs.review.finished import FinishedRun, open_run
 
 if TYPE_CHECKING:
@@ -32,6 +34,19 @@ def own_folder(tmp_path: Path) -> Path:
 def run(run_folder: Path) -> FinishedRun:
     """The run, opened."""
     return open_run(run_folder)
+
+
+# Parts 1, 2 and 3 have other numbers in the other run, and 4 is not found.
+OTHER = np.array([0, 3, 1, 4, 0], np.uint8)
+
+
+@pytest.fixture
+def other_folder(tmp_path: Path) -> Path:
+    """A run that has all photos but the first, and names its largest part."""
+    folder = write_run(tmp_path / "b", NAMES[1:], lambda index: OTHER[stripes(index + 1, None)])
+    said = {"part": 3, "said": {"name": "Kopf"}}
+    write_review(folder, changed(Review(SHA256), [said], K, NAMES[1:]))
+    return folder
 
 
 @pytest.fixture

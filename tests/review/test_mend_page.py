@@ -153,6 +153,61 @@ def test_a_lasso_gives_what_it_encloses(window, served: Served):
     assert ((after > 0) == (stripes(photo, None) > 0)).all() and (after[12:23, 57:65] == 2).all()
 
 
+def near(line: tuple[float, float, float, float], radius: float) -> np.ndarray:
+    """The pixels of a photo (90 x 60) within a radius of a level or upright line."""
+    y, x = np.indices((60, 90)) + 0.5
+    left, top, right, bottom = line
+    return np.hypot(x - np.clip(x, left, right), y - np.clip(y, top, bottom)) <= radius
+
+
+def test_a_brush_gives_what_it_passes_over(window, served: Served):
+    page, photo = window, 0
+    open_photo(page, photo)
+    page.click("#mend")
+    page.keyboard.press("2")
+    page.click("#brush")
+    sync_api.expect(page.locator("#brush")).to_have_attribute("aria-pressed", "true")
+    page.click("#lasso-all")
+    point(page, 70, 5, "background to part 2")
+    zoom = page.locator("#zoom").inner_text()
+    page.mouse.wheel(0, -100)
+    page.mouse.wheel(0, -100)
+    page.keyboard.press("]")
+    page.keyboard.press("[")
+    radius = 90 * 0.05 * 1.25**2 / 2
+    assert page.locator("#zoom").inner_text() == zoom  # the wheel is the brush's
+    page.mouse.down()
+    for corner in [(80, 5), (80, 25)]:
+        page.mouse.move(*screen_place(page, *corner), steps=5)
+    page.mouse.up()
+    said = revision(page, served, 1)["mended"][NAMES[photo]]
+    assert set(said["given"]) == {"2"}
+    before = stripes(photo, None)
+    stroke = near((70, 5, 80, 5), radius) | near((80, 5, 80, 25), radius)
+    assert ((labels(served, photo) == 2) != (stroke | (before == 2))).mean() < 0.02
+    page.keyboard.press("Control+z")
+    assert "mended" not in revision(page, served, 2)
+    page.keyboard.press("Control+y")
+    assert revision(page, served, 3)["mended"][NAMES[photo]] == said
+    page.click("#unmend")
+    revision(page, served, 4)
+    # By keys: two dabs, of the object alone, and smaller.
+    page.keyboard.press("b")
+    sync_api.expect(page.locator("#lasso-all")).to_have_attribute("aria-pressed", "false")
+    page.click("#brush-smaller")
+    for corner in [(14, 5), (14, 25)]:
+        page.mouse.move(*screen_place(page, *corner))
+        page.keyboard.press("Enter")
+    page.keyboard.press("g")
+    revision(page, served, 5)
+    after = labels(served, photo)
+    stroke = near((14, 5, 14, 25), radius / 1.25) & (before > 0)
+    assert ((after > 0) == (before > 0)).all()
+    assert ((after == 2) != (stroke | (before == 2))).mean() < 0.02
+    page.keyboard.press("r")
+    sync_api.expect(page.locator("#brush-size")).to_be_hidden()
+
+
 def test_mended_photos_are_marked_and_redrawn_in_the_grid(window, served: Served):
     page, photo = window, 3
     open_photo(page, photo)

@@ -33,6 +33,8 @@ EVERYTHING = (
     "/api/images/0/labels.png",
     "/api/images/0/pieces.png",
     "/api/parts/1/halves",
+    "/api/beside",
+    "/api/images/0/beside.png",
     "/nothing",
 )
 
@@ -134,6 +136,7 @@ def test_the_run_is_told_by_names(client: TestClient):
     about = client.get("/api/run").json()
     assert about.pop("session")
     expected = {"title": "out", "num_parts": 4, "images": list(NAMES), "without_pieces": []}
+    expected |= {"beside": None, "shared": []}
     assert about == expected
 
 
@@ -166,7 +169,7 @@ def test_a_change_is_kept_on_the_disk(client: TestClient, own_folder: Path):
     assert kept["photos"] == {NAMES[1]: "fine"}
     assert (own_folder / "labels" / f"{NAMES[0]}.png").read_bytes() == labels
     again = ReviewSession(open_run(own_folder))
-    assert json.loads(json.dumps(again.state)) == state
+    assert json.loads(json.dumps(again.state)) | {"since": 0} == state
 
 
 def test_no_update_is_lost(client: TestClient):
@@ -207,7 +210,7 @@ def test_a_huge_change_is_refused_unread(client: TestClient):
 
 def test_a_photo_that_is_gone_says_so(client: TestClient, own_folder: Path):
     (own_folder.parent / "photos" / NAMES[0]).unlink()
-    assert client.get("/api/images/0/photo.jpg").status_code == 404
+    assert client.get("/api/images/0/photo.jpg").status_code == 204
     assert client.get("/api/images/0/labels.png").status_code == 200
 
 
@@ -228,7 +231,7 @@ def test_pieces_come_with_their_name(client: TestClient, own_folder: Path):
     labels = client.get("/api/images/3/labels.png?whole").content
     assert not np.asarray(Image.open(io.BytesIO(labels))).any()
     pieces_path(own_folder, NAMES[4]).unlink()
-    assert client.get("/api/images/4/pieces.png").status_code == 404
+    assert client.get("/api/images/4/pieces.png").status_code == 204
 
 
 def test_mends_of_another_size_or_photo_change_nothing(client: TestClient):
@@ -261,3 +264,21 @@ def test_only_labels_of_the_latest_revision_are_kept(client: TestClient):
     assert old.headers["cache-control"] == "no-store"
     new = client.get(f"/api/images/3/labels.png?v={state['version']}")
     assert "immutable" in new.headers["cache-control"] and new.content == old.content
+
+
+def test_after_a_change_those_mended_photos_come_that_it_names(client: TestClient):
+    def mend(photo: int, given: dict | None) -> dict:
+        pieces = client.get(f"/api/images/{photo}/pieces.png").headers["pieces"]
+        said = given and {"pieces": pieces, "size": [60, 90], "given": given}
+        return {"mended": NAMES[photo], "said": said}
+
+    first, second = mend(3, {"0": [0, 5]}), mend(4, {"2": [7, 9]})
+    answer = patch(client, 0, first).json()
+    assert answer["since"] == 0 and answer["said"]["mended"] == {NAMES[3]: first["said"]}
+    answer = patch(client, 1, second).json()
+    assert answer["since"] == 1 and answer["said"]["mended"] == {NAMES[4]: second["said"]}
+    assert set(answer["versions"]) == {"3", "4"}
+    assert patch(client, 2, mend(3, None)).json()["said"]["mended"] == {NAMES[3]: None}
+    assert patch(client, 3, name_part(1, "wing")).json()["said"]["mended"] == {}
+    state = client.get("/api/review?seen=-1").json()
+    assert "since" not in state and state["said"]["mended"] == {NAMES[4]: second["said"]}

@@ -10,6 +10,7 @@ import pytest
 
 from partdino.errors import ReviewError
 from partdino.runs.review import (
+    Mend,
     PartReview,
     Review,
     changed,
@@ -170,3 +171,17 @@ def test_reviewed_parts_have_the_roots_name_and_fate():
 def test_merged_background_is_background():
     review = Review("", parts={1: PartReview(background=True), 2: PartReview(merged_into=1)})
     assert label_lookup(review, 3)[:4].tolist() == [0, 0, 0, 3]
+
+
+def test_each_mended_photo_has_one_line(tmp_path: Path):
+    names = ['a "b"\\ü.jpg', "c.jpg"]
+    mended = {name: Mend("x", (7, 9), {2: (3, 4)}) for name in names}
+    review = Review("abc", 3, photos={"c.jpg": "fine"}, mended=mended)
+    write_review(tmp_path, review)
+    assert read_review(tmp_path, "abc", K) == review
+    lines = (tmp_path / "review.json").read_text(encoding="utf-8").splitlines()
+    assert lines[-4].startswith('    "a \\"b\\"\\\\ü.jpg": {"pieces"') and lines[-2:] == [
+        "  }",
+        "}",
+    ]
+    assert json.loads("\n".join(lines)) == review.document()

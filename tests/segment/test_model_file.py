@@ -89,7 +89,6 @@ def test_what_the_model_holds_may_be_repeated(label, finished_run, tmp_path):
         ("--image-size", "256"),
         ("--seed", "3"),
         ("--foreground", "none"),
-        ("--precision", "bf16"),
     ],
 )
 def test_other_options_are_refused(label, model, tmp_path, option, value):

@@ -10,7 +10,7 @@ from segment_runs import label_bytes, label_map
 
 from partdino import detect_boundaries, extract_features, load_backbone, make_regions, pool
 from partdino.describe import weights as packaged
-from partdino.describe.features import hub
+from partdino.describe.features import Backbone, hub
 from partdino.describe.placement import describe_images
 from partdino.describe.settling import settle
 from partdino.describe.source import Source
@@ -161,3 +161,26 @@ def test_unknown_devices_and_backbones_are_one_line(segment, photo_folder, tmp_p
         result = segment(photo_folder, tmp_path / "out", **{option: value})
         assert (result.code, result.stderr.splitlines()[-1][:6]) == (2, "error:")
         assert "Traceback" not in result.stderr and "unexpected" not in result.stderr
+
+
+def test_a_dead_device_ends_the_run_and_books_no_image(
+    segment, photo_folder, tmp_path, monkeypatch
+):
+    extract, tried = Backbone.extract, []
+
+    def dying(self, images):
+        tried.append(images)
+        if len(tried) > 3:
+            raise RuntimeError("CUDA error: an illegal memory access was encountered\nCompile ...")
+        return extract(self, images)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Backbone, "extract", dying)
+        result = segment(photo_folder, tmp_path / "out")
+    assert (result.code, len(tried)) == (2, 4)
+    line = result.stderr.splitlines()[-1]
+    assert "an illegal memory access was encountered" in line and "--resume" in line
+    assert not (tmp_path / "out" / "failures.csv").exists()
+    assert segment(photo_folder, tmp_path / "out", "--resume").code == 0
+    assert segment(photo_folder, tmp_path / "whole").code == 0
+    assert label_bytes(tmp_path / "out") == label_bytes(tmp_path / "whole")

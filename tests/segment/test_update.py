@@ -103,7 +103,8 @@ def test_an_update_is_as_a_run_over_all_photos(partdino, segment, grown, describ
     assert "1 photos are not there any more: 2.jpg; they are taken out" in result.stderr
     assert "1 are new, 1 images have changed and 1 had failed" in result.stderr
     counts = {"added": 1, "changed": 1, "failed": 1, "removed": 1}
-    assert json.loads(result.stdout)["update"] == counts
+    document = json.loads(result.stdout)
+    assert document["update"] == counts and {"label", "write"} <= set(document["seconds"])
     assert sorted(label_bytes(grown / "out")) == ["0.jpg", "1.jpg", "3.jpg", "a/0.jpg"]
     assert (grown / "out" / "parts.safetensors").read_bytes() == model
     assert same_run(grown / "out", whole(segment, grown))

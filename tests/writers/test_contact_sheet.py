@@ -92,7 +92,8 @@ def test_an_example_shows_the_part_undimmed(make_result, reduced: int) -> None:
     result = make_result(label_map=label_map)
     colour = np.zeros(3, np.uint8)
     reduced_photo = photo[::reduced, ::reduced]
-    drawn = draw_example(reduced_photo, result.label_map, result.parts[0], colour, 198)
+    part = result.parts[0]
+    drawn = draw_example(reduced_photo, result.label_map, part.part, part.box, colour, 198)
     assert drawn.shape == (198, 198, 3)
     assert (drawn > 230).all(axis=-1).mean() == pytest.approx(1 / 1.4**2, abs=0.08)
     assert (drawn < 40).all(axis=-1).mean() == pytest.approx(1 - 1 / 1.4**2, abs=0.08)

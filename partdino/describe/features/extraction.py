@@ -21,12 +21,14 @@ from partdino.describe.features.loading import load_model, resolve_backbone
 from partdino.describe.features.positions import has_offset, place_as_meta
 from partdino.describe.features.registry import AUTO, EMBEDDED, default_facet, is_vit, timm_name
 from partdino.describe.features.vit import FACETS, ViTFeatures
+from partdino.engine.threads import one_torch_thread
 from partdino.errors import ConfigError, WeightsError
 from partdino.images.sizes import resize_image
 
 Colour = tuple[float, float, float]  # a value a channel, RGB
 
 
+@one_torch_thread()  # more only wait for each other over so many small tensors
 def load_backbone(
     name: str = AUTO,
     *,

@@ -32,16 +32,17 @@ class Borders:
 
 def find_borders(regions: np.ndarray) -> Borders:
     """Find the borders between 4-connected neighbours of an int (H, W) map numbered from 0."""
-    index = np.arange(regions.size).reshape(regions.shape)
-    steps = ((index[:, :-1], index[:, 1:]), (index[:-1], index[1:]))
-    pixels = np.concatenate([np.stack([a.ravel(), b.ravel()]) for a, b in steps], axis=1)
-    labels = regions.ravel()[pixels]
-    crossing = labels[0] != labels[1]
-    low, high = np.sort(labels[:, crossing].astype(np.int64), axis=0)
+    width = regions.shape[1]
+    across = np.flatnonzero(regions[:, :-1] != regions[:, 1:])
+    across += across // max(1, width - 1)  # rows of pairs are shorter than those of pixels
+    down = np.flatnonzero(regions[:-1] != regions[1:])
+    pixels = np.stack([np.concatenate([across, down]), np.concatenate([across + 1, down + width])])
+    first, second = regions.ravel()[pixels].astype(np.int64)
+    low, high = np.minimum(first, second), np.maximum(first, second)
     count = int(regions.max()) + 1
     keys, edge = np.unique(low * count + high, return_inverse=True)
     edges = np.stack(np.divmod(keys, count), axis=1).astype(np.int32)
-    return Borders(edges, pixels[:, crossing], edge)
+    return Borders(edges, pixels, edge)
 
 
 def region_adjacency(

@@ -58,4 +58,8 @@ def most_frequent(labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """
     ones = np.ones(labels.size, np.int64)
     counts = csr_matrix((ones, (groups.ravel(), labels.ravel())))
-    return np.asarray(counts.argmax(axis=1)).ravel().astype(np.int32)
+    counts.sort_indices()
+    most = np.repeat(np.maximum.reduceat(counts.data, counts.indptr[:-1]), np.diff(counts.indptr))
+    candidates = np.flatnonzero(counts.data == most)
+    lowest = candidates[np.searchsorted(candidates, counts.indptr[:-1])]
+    return counts.indices[lowest].astype(np.int32)

@@ -45,7 +45,9 @@ def merge_ascending(
         return region
 
     order = np.argsort(costs, kind="stable")
-    for (first, second), cost in zip(edges[order].tolist(), costs[order].tolist(), strict=True):
+    # Not as a list of pairs: a great many small lists keep the garbage collector busy.
+    ends = edges[order].T.tolist()
+    for first, second, cost in zip(*ends, costs[order].tolist(), strict=True):
         first, second = find(first), find(second)
         if first != second and should_merge(cost, value[first], value[second]):
             parent[second] = first
@@ -100,8 +102,10 @@ def _colour_distance(regions: np.ndarray, image: np.ndarray, edges: np.ndarray) 
 
 
 def number_in_raster_order(regions: np.ndarray) -> np.ndarray:
-    """Renumber an int (H, W) map 0..R-1, int32, in raster order of each region's first pixel."""
-    _, first, dense = np.unique(regions, return_index=True, return_inverse=True)
+    """Renumber an int (H, W) map from 0 on, int32, in raster order of each number's first pixel."""
+    flat = regions.ravel()
+    first = np.full(flat.max() + 1, flat.size)
+    first[flat[::-1]] = np.arange(flat.size)[::-1]  # of several values, the last one stays
     rank = np.empty(len(first), np.int32)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[dense].reshape(regions.shape)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return rank[regions]

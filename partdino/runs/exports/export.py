@@ -145,7 +145,8 @@ def _refuse_clashes(run: FinishedRun, kind: type[Exporter], photos: bool) -> Non
 def _images(run: FinishedRun, parts: Sequence[Part], photos: bool) -> Iterator[ExportImage]:
     values = run.values(parts)
     for recorded in run:
-        image = ExportImage(recorded.name, recorded.photo, recorded, run.division, values)
+        of_run = (run.division, values, run.objects)
+        image = ExportImage(recorded.name, recorded.photo, recorded, *of_run)
         yield replace(image, name=copy_name(image.name)) if photos else image
 
 

@@ -14,9 +14,11 @@ import numpy as np
 from partdino.errors import InputError, OutputError
 from partdino.files import recover_folder
 from partdino.images import read_image
+from partdino.parts.instances import find_instances
 from partdino.parts.result import PartSegmentation
 from partdino.runs.folder import is_unfinished, read_run
 from partdino.runs.result_log import RESULTS_FILE, Recorded, read_head, read_results
+from partdino.runs.resume import share_of
 from partdino.runs.review import Division, Review, label_lookup, read_review, reviewed_parts
 from partdino.runs.writers.coco import part_categories
 
@@ -50,6 +52,33 @@ class Part:
         """The colour as ``#rrggbb``."""
         return "#{:02x}{:02x}{:02x}".format(*self.colour)
 
+    def of(self, instance: int | None) -> Part:
+        """Return the part of one object, whose number follows the names; of None, itself."""
+        if instance is None:
+            return self
+        name, file_name = f"{self.name} {instance}", f"{self.file_name} {instance}"
+        return Part(self.number, name, file_name, self.colour)
+
+
+@dataclass(frozen=True, eq=False)
+class Objects:
+    """How the objects of photos are told apart: by all parts, whichever are exported.
+
+    Attributes
+    ----------
+    values
+        uint8 (256,): as `ExportImage.values`, where all parts are exported.
+    least_share
+        As of `find_instances`.
+    """
+
+    values: np.ndarray
+    least_share: float
+
+    def of(self, labels: np.ndarray) -> np.ndarray:
+        """Return the objects (H, W) of a label map as `Division` divides it."""
+        return find_instances(self.values[labels], self.least_share)
+
 
 @dataclass(frozen=True, eq=False)
 class ExportImage:
@@ -67,6 +96,8 @@ class ExportImage:
         How the review divides the photos of the run.
     values
         uint8 (256,): what each value of its label map becomes, 0 of what is not exported.
+    objects
+        How objects are told apart; None: they are not.
     """
 
     name: str
@@ -74,6 +105,7 @@ class ExportImage:
     recorded: Recorded
     division: Division
     values: np.ndarray
+    objects: Objects | None = None
 
     @property
     def stem(self) -> str:
@@ -98,6 +130,8 @@ class ExportImage:
             raise InputError(f"{error}; {cure}") from error
         labels = result.label_map
         exported = replace(result, label_map=self.values[labels])
+        if self.objects is not None:
+            exported = replace(exported, instances=self.objects.of(labels))
         kept = self.values[self.values > 0]
         if len(np.unique(kept)) == len(kept):  # nothing is merged
             return exported
@@ -113,6 +147,19 @@ class ExportImage:
     def label_map(self) -> np.ndarray:
         """Of `result`."""
         return self.result.label_map
+
+    def objects_apart(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Yield a folder's name for each object, and the label map where the others are background.
+
+        Where objects are not told apart, the name is empty and the label map has all; without any
+        object, it is as if there were one.
+        """
+        result = self.result
+        if result.instances is None:
+            yield "", result.label_map
+            return
+        for instance in range(1, max(result.objects or 0, 1) + 1):
+            yield str(instance), result.label_map * (result.instances == instance)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -230,6 +277,12 @@ class FinishedRun:
     def division(self) -> Division:
         """How the review divides the photos."""
         return Division(self.folder, self.review, self.num_parts)
+
+    @cached_property
+    def objects(self) -> Objects | None:
+        """How the run tells the objects of a photo apart; None: it does not."""
+        share = share_of(read_run(self.folder)["fingerprint"])
+        return None if share is None else Objects(self.values(self.parts()), share)
 
     def values(self, parts: Collection[Part]) -> np.ndarray:
         """Return what each label of `division` becomes, uint8 (256,), where parts are exported."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from partdino.parts.result import PartGeometry
+from partdino.parts.result import PartGeometry, PartSegmentation
 
 
 def outlines(mask: np.ndarray) -> list[tuple[np.ndarray, bool]]:
@@ -97,9 +97,9 @@ def polygons(mask: np.ndarray) -> list[np.ndarray]:
     return found
 
 
-def part_polygons(label_map: np.ndarray, part: PartGeometry) -> list[np.ndarray]:
-    """Return the polygons of a part of a label map, uint8 (H, W); see `polygons`."""
-    return _moved(polygons(part.mask(label_map)), *part.box[:2])
+def part_polygons(result: PartSegmentation, part: PartGeometry) -> list[np.ndarray]:
+    """Return the polygons of a part of a result; see `polygons`."""
+    return _moved(polygons(part.mask(result)), *part.box[:2])
 
 
 def _moved(rings: list[np.ndarray], x: int, y: int) -> list[np.ndarray]:

@@ -78,7 +78,7 @@ def collect(photos: Iterable[PhotoMeasures], total: int, tables: Tables, by: str
         group = _group(photo.name, tables.metadata, by)
         if index % step or group is None:
             continue
-        for part in photo.parts:
+        for _, part in photo.rows:
             for name, value in tables.values(photo, part).items():
                 if name in values and value is not None:
                     values[name][part.part, group].append(float(value))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 from partdino.errors import InputError
 from partdino.images import read_image
 from partdino.parts.measures import PartMeasures, measure_parts
-from partdino.runs.exports.finished import ExportImage
+from partdino.parts.result import PartSegmentation
+from partdino.runs.exports.finished import ExportImage, Objects
 from partdino.runs.result_log import Recorded
 from partdino.runs.review import Division
 
@@ -34,6 +37,8 @@ class PhotoMeasures:
         Mean confidence of each of the K parts in [0, 1]; empty after a failure.
     parts
         The parts that are present.
+    objects
+        The parts of each object, where the run tells them apart; else None.
     mended
         Whether a person has mended the photo in the review.
     failure
@@ -48,8 +53,17 @@ class PhotoMeasures:
     photo_replaced: bool = False
     confidence: tuple[float, ...] = ()
     parts: tuple[PartMeasures, ...] = ()
+    objects: tuple[tuple[PartMeasures, ...], ...] | None = None
     mended: bool = False
     failure: str | None = None
+
+    @property
+    def rows(self) -> list[tuple[int | None, PartMeasures]]:
+        """What is one row each: the parts, with the number of their object if there is one."""
+        if self.objects is None:
+            return [(None, part) for part in self.parts]
+        numbered = enumerate(self.objects, start=1)
+        return [(number, part) for number, parts in numbered for part in parts]
 
     @property
     def object_area(self) -> int:
@@ -71,27 +85,37 @@ class PhotoMeasures:
     def load(cls, line: str) -> PhotoMeasures:
         """Return what `dump` made a line of."""
         values = json.loads(line)
-        parts = tuple(PartMeasures(**part) for part in values.pop("parts"))
-        return cls(**{**values, "confidence": tuple(values["confidence"]), "parts": parts})
+        values["confidence"] = tuple(values["confidence"])
+        values["parts"] = _parts(values["parts"])
+        if values["objects"] is not None:
+            values["objects"] = tuple(map(_parts, values["objects"]))
+        return cls(**values)
 
 
-def measure_photo(recorded: Recorded, division: Division, values: np.ndarray) -> PhotoMeasures:
+def _parts(measured: Iterable[dict[str, Any]]) -> tuple[PartMeasures, ...]:
+    return tuple(PartMeasures(**part) for part in measured)
+
+
+def measure_photo(
+    recorded: Recorded, division: Division, values: np.ndarray, objects: Objects | None = None
+) -> PhotoMeasures:
     """Measure the parts of a photo, with its colours at its own resolution if it can be read.
 
     Parameters
     ----------
     recorded
         Of an image that has a result.
-    division, values
-        How the review divides the photos of the run, and what its labels become, as of
-        `partdino.runs.exports.finished.ExportImage`.
+    division, values, objects
+        How the review divides the photos of the run, what its labels become, and how objects are
+        told apart, as of `partdino.runs.exports.finished.ExportImage`.
 
     Raises
     ------
     PartDinoError
         The label map is missing or damaged, or the photo is not the one that was labelled.
     """
-    result = ExportImage(recorded.name, recorded.photo, recorded, division, values).result
+    of_run = (division, values, objects)
+    result = ExportImage(recorded.name, recorded.photo, recorded, *of_run).result
     height, width = result.label_map.shape
     replaced, photo = recorded.is_replaced(), None
     if not replaced:
@@ -100,6 +124,7 @@ def measure_photo(recorded: Recorded, division: Division, values: np.ndarray) ->
     if photo is not None and photo.shape[:2] != (height, width):
         now = f"{photo.shape[1]}x{photo.shape[0]}"
         raise InputError(f"is {now} now and was {width}x{height} when labelled; label it again")
+    parts = tuple(measure_parts(result.label_map, photo))
     return PhotoMeasures(
         name=recorded.name,
         width=width,
@@ -108,6 +133,19 @@ def measure_photo(recorded: Recorded, division: Division, values: np.ndarray) ->
         photo_found=photo is not None,
         photo_replaced=replaced,
         confidence=tuple(result.confidence.tolist()),
-        parts=tuple(measure_parts(result.label_map, photo)),
+        parts=parts,
+        objects=_measure_objects(result, parts, photo),
         mended=recorded.name in division.review.mended,
     )
+
+
+def _measure_objects(
+    result: PartSegmentation, parts: tuple[PartMeasures, ...], photo: np.ndarray | None
+) -> tuple[tuple[PartMeasures, ...], ...] | None:
+    if result.instances is None:
+        return None
+    count = result.objects or 0
+    if count < 2:
+        return (parts,) * count
+    each = (result.label_map * (result.instances == n) for n in range(1, count + 1))
+    return tuple(tuple(measure_parts(labels, photo)) for labels in each)

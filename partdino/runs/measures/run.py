@@ -104,7 +104,7 @@ def measure(
         review = run.review if run.review.says_anything else None
         if (folder / REVIEW_FILE).exists():
             reporter.say(f"the review in {folder / REVIEW_FILE} is applied")
-        tables = Tables(parts, scales, told, review)
+        tables = Tables(parts, scales, told, review, run.objects is not None)
         files = _write(out, tables, spool, odd, excel)
         plots = [out / name for name in _PLOTS]
         values = collect(_read(spool), len(names), tables, by)
@@ -130,7 +130,12 @@ def _measure_all(
     replaced = list[str]()
     given = (Outcome(r.name, r, r.failure) for r in _recorded(run))
     division = replace(run.division, folder=run.folder.absolute())
-    function = partial(measure_photo, division=division, values=run.values(run.parts()))
+    function = partial(
+        measure_photo,
+        division=division,
+        values=run.values(run.parts()),
+        objects=run.objects,
+    )
     with (
         worker_pool(workers, modules=_MODULES) as pool,
         log.reporter.progress("measurements", total) as advance,

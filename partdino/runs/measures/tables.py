@@ -39,15 +39,24 @@ class Tables:
         What the user has told of the photos, or None.
     review
         What a person has said, None where nothing: then the tables lack its columns.
+    instances
+        Whether objects are told apart: then a row of `measurements.csv` is a part of an object.
     """
 
     parts: Mapping[int, str]
     scales: Scales | None
     metadata: Joined | None
     review: Review | None
+    instances: bool = False
 
     def __post_init__(self) -> None:
-        ours = {*self._measurements(), *self._photos(), *(("name", *_SAID) if self.review else ())}
+        ours = {
+            *self._measurements(),
+            *self._photos(),
+            *self._instance,
+            *self._objects,
+            *(("name", *_SAID) if self.review else ()),
+        }
         if twice := [column for column in self._told if column in ours]:
             raise InputError(
                 f"--metadata: column '{twice[0]}' is one of the measurements'; rename it"
@@ -62,23 +71,24 @@ class Tables:
         """Return the columns of `measurements.csv`."""
         own = self._measurements()
         name = ["name"] if self.review else []
-        return [*own[:2], *name, *self._told, *own[2:]]
+        return [*own[:2], *self._instance, *name, *self._told, *own[2:]]
 
     def photos_header(self) -> Row:
         """Return the columns of `photos.csv`."""
         own = self._photos()
         said = _SAID if self.review else ()
-        return [*own[:2], *said, *self._told, *own[2:]]
+        return [*own[:2], *said, *self._told, *own[2:4], *self._objects, *own[4:]]
 
     def measurements(self, photos: Iterable[PhotoMeasures]) -> Iterator[Row]:
         """Yield the rows of `measurements.csv`."""
         for photo in photos:
             size = [photo.width, photo.height]
-            for part in photo.parts:
+            for instance, part in photo.rows:
                 values = self.values(photo, part)
+                number = [instance] if self.instances else []
                 name = [self.parts[part.part]] if self.review else []
                 yield [
-                    *(photo.name, part.part, *name, *self._row(photo)),
+                    *(photo.name, part.part, *number, *name, *self._row(photo)),
                     *(*size, *self._scale(photo)),
                     *(rounded(values[name]) for name in self.measures),
                 ]
@@ -102,6 +112,14 @@ class Tables:
             for length, column in zip(_LENGTHS, _IN_MM[1:], strict=True):
                 values[column] = scale and values[length] / scale
         return values
+
+    @property
+    def _instance(self) -> tuple[str, ...]:
+        return ("instance",) if self.instances else ()
+
+    @property
+    def _objects(self) -> tuple[str, ...]:
+        return ("objects",) if self.instances else ()
 
     @property
     def _told(self) -> tuple[str, ...]:
@@ -131,10 +149,11 @@ class Tables:
 
     def _whole(self, photo: PhotoMeasures) -> Row:
         if photo.failure is not None:
-            return [None] * (len(_PHOTO) - 1)
+            return [None] * (len(_PHOTO) - 1 + len(self._objects))
         size, area = (photo.width, photo.height), photo.object_area
         share = rounded(area / (photo.width * photo.height))
-        return [*size, area, share, len(photo.parts), rounded(photo.mean_confidence)]
+        objects = [len(photo.objects or ())] if self.instances else []
+        return [*size, *objects, area, share, len(photo.parts), rounded(photo.mean_confidence)]
 
     def _wide(self, photo: PhotoMeasures) -> Iterator[Any]:
         present = {part.part: self.values(photo, part) for part in photo.parts}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -55,15 +55,21 @@ def read_clusters(folder: Path, model_sha256: str) -> Clusters:
     path = folder / MODEL_FILE
     try:
         if file_sha256(path) == model_sha256:
-            model = load_model(path)
-            parts = model.labels[model.parts.parts].astype(np.int64)
-            return Clusters(model.parts.centroids, parts)
+            return _clusters_of(path, model_sha256)
     except (OSError, ModelError):
         pass
     raise ReviewError(
         f"{path} is not the model that the photos there were labelled with, which what was split "
         f"and mended depends on; put that back, or {_AGAIN}"
     )
+
+
+@lru_cache(maxsize=8)  # each photo that is drawn or mended asks for them
+def _clusters_of(path: Path, sha256: str) -> Clusters:
+    """Return the clusters of the model file that has this content."""
+    model = load_model(path)
+    parts = model.labels[model.parts.parts].astype(np.int64)
+    return Clusters(model.parts.centroids, parts)
 
 
 @dataclass(frozen=True)

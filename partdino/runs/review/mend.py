@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,11 @@ class Mend:
             raise ValueError("pixels are given as runs: how many between, how many")
         mend.pixels()
         return mend
+
+    @cached_property
+    def word(self) -> str:
+        """What tells this from what else may be mended of a photo."""
+        return hashlib.sha256(json.dumps(self.document()).encode()).hexdigest()[:_HASH]
 
     def document(self) -> dict[str, Any]:
         """Return what `review.json` holds of the photo."""

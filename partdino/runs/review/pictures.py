@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
+import cv2
 import numpy as np
 from PIL import Image
 
 from partdino.images.sizes import resize_image
-from partdino.parts.result import PartGeometry, part_geometry
 from partdino.runs.review.finished import FinishedRun
 from partdino.runs.review.state import Review
 from partdino.runs.writers.drawing import sample_nearest
@@ -23,7 +23,8 @@ EXAMPLE = 160  # side of an example of a part
 
 # Of a photo at its own resolution: a browser holds each pixel of it three times, at 4 bytes.
 _MAX_PIXELS = 24_000_000
-_EXAMPLE_PIXELS = 2_000_000
+# An example shows no less than an eighth of a photo's longest side: that has 150 pixels here.
+_EXAMPLE_PIXELS = 1_000_000
 _QUALITY = {"thumbnail": 85, "whole": 92}
 
 
@@ -50,6 +51,11 @@ def labels_png(run: FinishedRun, review: Review, index: int, whole: bool) -> byt
     Grey, because a canvas gives the colours of an indexed one and not its labels.
     """
     return label_png(sized_labels(run, review, index, _size(run.size(index), whole)))
+
+
+def whole_size(run: FinishedRun, index: int) -> tuple[int, int]:
+    """Return the (h, w) that a photo has where it is asked for whole; raises `OutputError`."""
+    return _size(run.size(index), True)
 
 
 def sized_labels(run: FinishedRun, review: Review, index: int, size: tuple[int, int]) -> np.ndarray:
@@ -97,14 +103,19 @@ def example_jpeg(
     colour
         ``#rrggbb`` of its outline.
     """
-    label_map = run.divided(review).result(run.images[index]).label_map
-    mask = np.isin(label_map, members).astype(np.uint8)
-    geometries: list[PartGeometry] = part_geometry(mask, 1)
-    photo = run.photo(index, _EXAMPLE_PIXELS)
-    if not geometries or photo is None:
+    labels = sized_labels(run, review, index, _within(run.size(index), _EXAMPLE_PIXELS))
+    mask = np.isin(labels, members).astype(np.uint8)
+    if not mask.any():
+        return None
+    x, y, width, height = cv2.boundingRect(mask)
+    # No more of the photo than is seen: most of the time is spent on reading it.
+    enlarged = min(1.0, EXAMPLE / max(width, height)) ** 2
+    photo = run.photo(index, max(1, round(mask.size * enlarged)))
+    if photo is None:
         return None
     outline = np.frombuffer(bytes.fromhex(colour[1:]), np.uint8)
-    return jpeg(draw_example(photo, mask, geometries[0], outline, EXAMPLE), _QUALITY["thumbnail"])
+    example = draw_example(photo, mask, 1, (x, y, width, height), outline, EXAMPLE)
+    return jpeg(example, _QUALITY["thumbnail"])
 
 
 def jpeg(picture: np.ndarray, quality: int) -> bytes:
@@ -116,7 +127,11 @@ def jpeg(picture: np.ndarray, quality: int) -> bytes:
 
 def _size(shape: tuple[int, ...], whole: bool) -> tuple[int, int]:
     height, width = shape
-    if not whole:
-        return fit((height, width), THUMBNAIL)
-    scale = min(1.0, (_MAX_PIXELS / (height * width)) ** 0.5)
+    return _within(shape, _MAX_PIXELS) if whole else fit((height, width), THUMBNAIL)
+
+
+def _within(shape: tuple[int, ...], pixels: int) -> tuple[int, int]:
+    """A photo's size, reduced to at most so many pixels."""
+    height, width = shape
+    scale = min(1.0, (pixels / (height * width)) ** 0.5)
     return max(1, int(height * scale)), max(1, int(width * scale))

@@ -32,7 +32,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from partdino.errors import ReviewError
-from partdino.files import write_json
+from partdino.files import write_text
 from partdino.output_marks import REVIEW_FILE
 from partdino.runs.folder import read_run
 from partdino.runs.review.mend import Mend
@@ -206,8 +206,18 @@ def _named(folder: Path, num_parts: int) -> dict[int, PartReview]:
 
 
 def write_review(folder: Path, review: Review) -> None:
-    """Write `review.json`, atomically; raises `OutputError`."""
-    write_json(folder / REVIEW_FILE, review.document())
+    """Write `review.json`, atomically; raises `OutputError`.
+
+    As indented JSON, but a photo that was mended has one line: it has hundreds of numbers, and all
+    of the file is written at each change.
+    """
+    document = review.document()
+    mended = {name: json.dumps(said) for name, said in document.pop("mended", {}).items()}
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    if mended:
+        lines = (f"    {json.dumps(name, ensure_ascii=False)}: {mended[name]}" for name in mended)
+        text = f'{text[:-2]},\n  "mended": {{\n' + ",\n".join(lines) + "\n  }\n}"
+    write_text(folder / REVIEW_FILE, text + "\n")
 
 
 def changed(

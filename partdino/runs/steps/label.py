@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -33,15 +34,38 @@ from partdino.runs.store import FeatureStore, StoredImage
 from partdino.runs.writers import OutputWriters, curve_files
 
 
+@dataclass(frozen=True)
+class Making:
+    """What is made of every image.
+
+    Attributes
+    ----------
+    model
+        Fitted with the options and weights of the store.
+    for_review
+        Whether to keep what a review divides label maps by.
+    least_share
+        Which pieces are objects, see `partdino.parts.instances`; None: they are not told apart.
+    """
+
+    model: PartModel
+    for_review: bool
+    least_share: float | None
+
+    def writers(self, out: Path, notes: Sequence[str], stems: Mapping[str, str]) -> OutputWriters:
+        """Return what writes it; parameters as of `OutputWriters`."""
+        instances = self.least_share is not None
+        return OutputWriters(out, notes, self.model.naming, stems, instances)
+
+
 def label(
     store: FeatureStore,
     shard: Shard,
-    model: PartModel,
+    making: Making,
     content: bytes | None,
     out: Path,
     pool: Pool | None,
     log: RunLog,
-    for_review: bool,
 ) -> None:
     """Label a share of a store's images, all but those that an earlier run has labelled.
 
@@ -49,20 +73,17 @@ def label(
     ----------
     store, shard
         The images, and which share of them.
-    model, content
-        Fitted with the options and weights of the store; that of the file that it was read from,
-        if any.
+    making, content
+        What is made of them; content of the file that the model was read from, if any.
     out
         Where the results go.
     pool
         Worker processes, or None.
     log
         Where failures are booked.
-    for_review
-        Whether to keep what a review divides label maps by.
     """
     if content is None:
-        save_model(model, out / MODEL_FILE)
+        save_model(making.model, out / MODEL_FILE)
     else:  # to the byte: its hash is what resuming compares
         write_bytes(out / MODEL_FILE, content)
     images = shard.share(store.images)
@@ -72,10 +93,10 @@ def label(
     done = results.begin()
     stems = image_stems([image.name for image in store.images])
     _warn_of_shared_stems(stems, log)
-    writers = OutputWriters(out, store.header.notes, model.naming, stems)
+    writers = making.writers(out, store.header.notes, stems)
     with log.progress("labels", len(images), done) as advance:
-        recall_results(partial(results.read, done), out, writers, pool, log)
-        for image, outcome in _labelled(images[done:], model, pool, for_review):
+        recall_results(partial(results.read, done), out, making.least_share, writers, pool, log)
+        for image, outcome in _labelled(images[done:], making, pool):
             results.append(_write(image, outcome, writers.add, stems, log))
             advance(outcome.seconds)
     writers.close()
@@ -87,10 +108,9 @@ def renew(
     store: FeatureStore,
     images: Sequence[Recorded],
     shard: Shard,
-    model: PartModel,
+    making: Making,
     pool: Pool | None,
     log: RunLog,
-    for_review: bool,
 ) -> None:
     """Label some images of a finished run, new or anew, and keep the results of the others.
 
@@ -103,29 +123,27 @@ def renew(
     images
         All images that the run is to have, in their order: as they are recorded, except those that
         are labelled.
-    shard, model
+    shard, making
         Of the run.
     pool
         Worker processes, or None.
     log
         Where failures are booked.
-    for_review
-        As of `label`.
     """
     old, place = folder.path, folder.place
     for file in (old / MODEL_FILE, *curve_files(old / CURVE_NAME)):
         if file.is_file():
             link(file, place / file.name)
     stems = {image.name: image.stem for image in images}
-    writers = OutputWriters(place, store.header.notes, model.naming, stems)
+    writers = making.writers(place, store.header.notes, stems)
     renewed: dict[str, Recorded] = {}
     again = {image.name for image in store.images}
     for image in images:  # first: what is new takes no name of theirs
         if image.name not in again:
-            link_image(image.stem, old, place)
+            link_image(image, old, place)
     with log.progress("labels", len(store.images)) as advance:
-        for stored, outcome in _labelled(store.images, model, pool, for_review):
-            each = RunLog(log.reporter)
+        for stored, outcome in _labelled(store.images, making, pool):
+            each = RunLog(log.reporter, seconds=log.seconds)  # failures are booked in their order
             renewed[stored.name] = _write(stored, outcome, writers.keep, stems, each)
             advance(outcome.seconds)
     recorded = [renewed.get(image.name, image) for image in images]
@@ -135,7 +153,7 @@ def renew(
     results.begin()
     for result in recorded:
         results.append(result)
-    recall_kept(recorded, again, old, place, writers, pool, log)
+    recall_kept(recorded, again, old, place, making.least_share, writers, pool, log)
     writers.close()
     log.warn_of_odd()
 
@@ -151,10 +169,10 @@ def _warn_of_shared_stems(stems: Mapping[str, str], log: RunLog) -> None:
 
 
 def _labelled(
-    images: Sequence[StoredImage], model: PartModel, pool: Pool | None, for_review: bool
+    images: Sequence[StoredImage], making: Making, pool: Pool | None
 ) -> Iterator[tuple[StoredImage, Outcome]]:
     given = (Outcome(image.name, image, image.failure) for image in _verified(images))
-    label_one = partial(_label, model=model, for_review=for_review)
+    label_one = partial(_label, making=making)
     outcomes = run_stage("label", label_one, given, pool)
     return zip(images, outcomes, strict=True)
 
@@ -166,10 +184,9 @@ def _verified(images: Sequence[StoredImage]) -> Iterator[StoredImage]:
         yield image
 
 
-def _label(
-    image: StoredImage, model: PartModel, for_review: bool
-) -> tuple[PartSegmentation, np.ndarray | None]:
-    result = label_image(image.name, image.read(), model, with_pieces=for_review)
+def _label(image: StoredImage, making: Making) -> tuple[PartSegmentation, np.ndarray | None]:
+    result = label_image(image.name, image.read(), making.model, with_pieces=making.for_review)
+    result = result.with_instances(making.least_share)
     return result, read_photo(image, result.label_map.shape)
 
 

@@ -26,7 +26,7 @@ from partdino.runs.folder import (
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog
 from partdino.runs.result_log import RESULTS_FILE, merge_results, read_head, read_results
-from partdino.runs.resume import contents
+from partdino.runs.resume import contents, share_of
 from partdino.runs.run_record import run_counts
 from partdino.runs.shard import WHOLE, Shard, check_complete
 from partdino.runs.steps.recall import recall_results
@@ -118,7 +118,8 @@ def _in_order(folders: Sequence[Path]) -> list[Path]:
             raise StoreError(
                 f"{folder / RUN_FILE} is damaged; label this shard again with --overwrite"
             )
-        heads.append(read_head(folder / RESULTS_FILE))
+        head = read_head(folder / RESULTS_FILE)
+        heads.append({**head, "instances": share_of(run["fingerprint"])})
         listed = sum(1 for _ in read_results(folder / RESULTS_FILE))
         if listed != (images := run["counts"]["images"]):
             raise StoreError(
@@ -161,12 +162,14 @@ def _merge_outputs(
         merge_results(new / RESULTS_FILE, [folder / RESULTS_FILE for folder in folders])
         for folder in folders:
             for result in read_results(folder / RESULTS_FILE):
-                link_image(result.stem, folder, new)
+                link_image(result, folder, new)
         for name in (MODEL_FILE, CONFIG_FILE):
             link(folders[0] / name, new / name)
         naming = load_model(new / MODEL_FILE).naming
-        writers = OutputWriters(new, read_run(folders[0])["notes"], naming)
-        recall_results(partial(read_results, new / RESULTS_FILE), new, writers, pool, log)
+        run = read_run(folders[0])
+        share = share_of(run["fingerprint"])
+        writers = OutputWriters(new, run["notes"], naming, instances=share is not None)
+        recall_results(partial(read_results, new / RESULTS_FILE), new, share, writers, pool, log)
         writers.close()
         write_failures(new, log.failures.items())
         images = [result.name for result in read_results(new / RESULTS_FILE)]

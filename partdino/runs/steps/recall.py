@@ -14,8 +14,8 @@ from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pool import Pool
 from partdino.errors import InputError, OutputError
 from partdino.images import read_image
+from partdino.output_marks import LABELS_FOLDER
 from partdino.parts.result import PartSegmentation
-from partdino.runs.folder import image_files
 from partdino.runs.kept import read_kept, read_label_map
 from partdino.runs.reporting import RunLog
 from partdino.runs.result_log import RESULTS_FILE, Recorded, read_results
@@ -29,6 +29,7 @@ _PHOTO_PIXELS = 1600 * 1600  # what overlays and contact sheets are drawn on
 def recall_results(
     read: Callable[[], Iterator[Recorded]],
     out: Path,
+    least_share: float | None,
     writers: OutputWriters,
     pool: Pool | None,
     log: RunLog,
@@ -41,6 +42,9 @@ def recall_results(
         Returns the results, from the first one, whenever it is called.
     out
         Where the label maps are.
+    least_share
+        Which of their pieces are objects, see `partdino.parts.instances`; None: they are not told
+        apart.
     writers, log
         What takes the results.
     pool
@@ -52,7 +56,8 @@ def recall_results(
         A label map is missing or damaged.
     """
     given = (Outcome(result.name, result, result.failure) for result in read())
-    outcomes = run_stage("recall", partial(Recorded.recall, out=out.absolute()), given, pool)
+    recall = partial(_recall, out=out.absolute(), least_share=least_share)
+    outcomes = run_stage("recall", recall, given, pool)
     for recorded, outcome in zip(read(), outcomes, strict=True):
         if outcome.failure != recorded.failure:
             raise _lost(out, outcome.failure)
@@ -67,6 +72,7 @@ def recall_kept(
     again: Collection[str],
     old: Path,
     out: Path,
+    least_share: float | None,
     writers: OutputWriters,
     pool: Pool | None,
     log: RunLog,
@@ -84,7 +90,7 @@ def recall_kept(
         The names of those that were labelled.
     old, out
         The output folder of the older run, and of the renewed one.
-    writers, pool, log
+    least_share, writers, pool, log
         As of `recall_results`.
 
     Raises
@@ -97,11 +103,12 @@ def recall_kept(
         for _ in read_kept(old, before):
             pass
     except OutputError:  # such as one that another tool has saved
-        recall_results(lambda: iter(recorded), out, writers, pool, log)
+        recall_results(lambda: iter(recorded), out, least_share, writers, pool, log)
         return
     labelled = [r for r in recorded if r.name in again or r.failure is not None]
     given = (Outcome(result.name, result, result.failure) for result in labelled)
-    outcomes = run_stage("recall", partial(Recorded.recall, out=out.absolute()), given, pool)
+    recall = partial(_recall, out=out.absolute(), least_share=least_share)
+    outcomes = run_stage("recall", recall, given, pool)
     kept = read_kept(old, before)
     for now in recorded:
         result: PartSegmentation | KeptResult
@@ -115,10 +122,14 @@ def recall_kept(
         else:
             found = next(each for each in kept if each.name == now.name)
             result = replace(found, read=partial(read_label_map, now, out))
-            if not image_files(out, now.stem)[0].is_file():
+            if not (out / LABELS_FOLDER / f"{now.stem}.png").is_file():
                 raise _lost(out, f"{now.stem}.png is missing")
         writers.recall(result, partial(read_photo, now, result.size))
         log.note_odd(*now.odd)
+
+
+def _recall(recorded: Recorded, out: Path, least_share: float | None) -> PartSegmentation:
+    return recorded.recall(out).with_instances(least_share)
 
 
 def _lost(out: Path, reason: str | None) -> OutputError:

@@ -13,6 +13,7 @@ from partdino.parts.result import PartSegmentation
 from partdino.runs.writers.coco import CocoWriter
 from partdino.runs.writers.contact_sheet import ContactSheetWriter
 from partdino.runs.writers.failures import write_failures
+from partdino.runs.writers.instances import InstanceWriter
 from partdino.runs.writers.kept import KeptResult
 from partdino.runs.writers.labels import LabelWriter
 from partdino.runs.writers.overlays import OverlayWriter
@@ -23,6 +24,7 @@ from partdino.runs.writers.pieces import PiecesWriter
 __all__ = [
     "CocoWriter",
     "ContactSheetWriter",
+    "InstanceWriter",
     "LabelWriter",
     "OutputWriters",
     "OverlayWriter",
@@ -54,6 +56,8 @@ class OutputWriters:
     stems
         What the files of images are called, see `partdino.runs.image_names`, by the images' names;
         the others have their whole names.
+    instances
+        Whether results tell objects apart.
     """
 
     def __init__(
@@ -62,14 +66,16 @@ class OutputWriters:
         notes: Sequence[str] = (),
         naming: Naming | None = None,
         stems: Mapping[str, str] | None = None,
+        instances: bool = False,
     ) -> None:
         self._current = out / CURRENT_FILE
         self._stems = stems or {}
         self._labels = LabelWriter(out)
+        self._instances = InstanceWriter(out)
         self._overlays = OverlayWriter(out, naming)
         self._pieces = PiecesWriter(out)
         self._coco = CocoWriter(out, naming)
-        self._table = PartsTableWriter(out, naming)
+        self._table = PartsTableWriter(out, naming, instances)
         self._sheet = ContactSheetWriter(out, notes, naming)
 
     def add(self, result: PartSegmentation, photo: np.ndarray | None) -> None:
@@ -96,6 +102,7 @@ class OutputWriters:
         stem = self._stems.get(result.name, result.name)
         self._current.write_bytes(os.fsencode(stem))
         self._labels.add(result, stem)
+        self._instances.add(result, stem)
         self._pieces.add(result, stem)
         if photo is not None:
             self._overlays.add(result, photo, stem)

@@ -26,6 +26,8 @@ from partdino.version import __version__
 class CocoWriter:
     """Writes one annotation per image and part, with its mean confidence as ``score``.
 
+    Where objects are told apart, one per image, object (``instance``) and part.
+
     Images are numbered from 1 in the order they are added, category ids are part numbers. Memory
     does not grow with the number of images.
 
@@ -122,18 +124,24 @@ def part_categories(num_parts: int, naming: Naming | None = None) -> list[dict[s
 
 
 def rle_annotations(result: PartSegmentation) -> Iterator[dict[str, Any]]:
-    """Yield the annotation of each part, with its mask as run lengths."""
+    """Yield the annotation of each part (of each object), with its mask as run lengths."""
     columns = np.asfortranarray(result.label_map)  # the order in which COCO counts runs
+    objects = None if result.instances is None else np.asfortranarray(result.instances)
     for geometry in result.parts:
-        rle = coco_mask.encode((columns == geometry.part).view(np.uint8))
+        mask = columns == geometry.part
+        if objects is not None:
+            mask &= objects == geometry.instance
+        rle = coco_mask.encode(mask.view(np.uint8))
         size = [int(length) for length in rle["size"]]
         yield part_annotation(geometry, {"size": size, "counts": rle["counts"].decode("ascii")})
 
 
 def part_annotation(geometry: PartGeometry, segmentation: object) -> dict[str, Any]:
     """Return the annotation of a part, without ids and score; COCO has two kinds of masks."""
+    instance = {} if geometry.instance is None else {"instance": geometry.instance}
     return {
         "category_id": geometry.part,
+        **instance,
         "segmentation": segmentation,
         "area": geometry.area,
         "bbox": list(geometry.box),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
@@ -24,6 +25,7 @@ T = TypeVar("T")
 
 MAX_IMAGES = 60
 MAX_ROWS = 50
+_READERS = 4  # photos that are read at once where the sheet is drawn: more would take memory
 
 _QUALITY = 90
 _GREY = 128
@@ -82,9 +84,12 @@ class ContactSheetWriter:
             read = cache(read)
         drawn = _made if not late else _to_make
         self._images.offer(partial(drawn, partial(_thumbnail, result, read)))
+        largest: dict[int, PartGeometry] = {}  # of several objects', one is the photo's example
         for geometry in result.parts:
             part = geometry.part
             self._area[part] = self._area.get(part, 0) + geometry.area / (height * width)
+            largest[part] = max(largest.get(part, geometry), geometry, key=lambda each: each.area)
+        for part, geometry in largest.items():
             self._examples.setdefault(part, Best(sheet.EXAMPLES)).offer(
                 float(result.typicality[part - 1]),
                 partial(drawn, partial(_read_example, result, read, geometry, self._colours[part])),
@@ -95,7 +100,7 @@ class ContactSheetWriter:
         if not self._images.seen:
             return
         drawn = sheet.draw(
-            [image() for image in self._images.take()],
+            _all_made(self._images.take()),
             self._images.seen,
             self._num_parts,
             self._rows(),
@@ -112,7 +117,7 @@ class ContactSheetWriter:
                 part=part,
                 num_images=self._examples[part].seen,
                 area_fraction=self._area[part] / self._images.seen,
-                examples=[example() for example in self._examples[part].take()],
+                examples=_all_made(self._examples[part].take()),
             )
             for part in sorted(largest)
         ]
@@ -131,6 +136,11 @@ def _to_make(make: Callable[[], T]) -> Callable[[], T]:
     return make
 
 
+def _all_made(makers: Sequence[Callable[[], T]]) -> list[T]:
+    with ThreadPoolExecutor(_READERS) as threads:
+        return list(threads.map(lambda make: make(), makers))
+
+
 def _thumbnail(
     result: PartSegmentation | KeptResult, read: Callable[[], np.ndarray]
 ) -> sheet.Thumbnail:
@@ -146,4 +156,5 @@ def _read_example(
     geometry: PartGeometry,
     colour: np.ndarray,
 ) -> np.ndarray:
-    return draw_example(read(), result.label_map, geometry, colour, sheet.TILE)
+    part, box = geometry.part, geometry.box
+    return draw_example(read(), result.label_map, part, box, colour, sheet.TILE)

@@ -6,7 +6,6 @@ import cv2
 import numpy as np
 
 from partdino.images.sizes import resize_image
-from partdino.parts.result import PartGeometry
 from partdino.runs.writers import sheet
 from partdino.runs.writers.drawing import highlight_part, sample_nearest
 
@@ -15,7 +14,12 @@ _SMALLEST_WINDOW = 0.12  # of the photo's longest side: keeps tiny parts recogni
 
 
 def draw_example(
-    photo: np.ndarray, label_map: np.ndarray, geometry: PartGeometry, colour: np.ndarray, side: int
+    photo: np.ndarray,
+    label_map: np.ndarray,
+    part: int,
+    box: tuple[int, int, int, int],
+    colour: np.ndarray,
+    side: int,
 ) -> np.ndarray:
     """Return a part with some context around it.
 
@@ -25,8 +29,10 @@ def draw_example(
         uint8 (h, w, 3) RGB, possibly decoded smaller than the label map.
     label_map
         uint8 (H, W) of the same view.
-    geometry
-        Which part, and where it lies in the label map.
+    part
+        Its number in the label map.
+    box
+        (x, y, width, height) of it there.
     colour
         uint8 (3,) RGB of its outline.
     side
@@ -37,12 +43,12 @@ def draw_example(
     np.ndarray
         uint8 (h, w, 3) RGB.
     """
-    window = _square_window(geometry.box, label_map.shape)
+    window = _square_window(box, label_map.shape)
     scale = np.divide(photo.shape[:2], label_map.shape)
     view = photo[_scaled(window[0], scale[0]), _scaled(window[1], scale[1])]
     labels = label_map[window]
     size = sheet.fit(view.shape[:2], (side, side))
-    mask = sample_nearest(labels, tuple(np.minimum(size, labels.shape))) == geometry.part
+    mask = sample_nearest(labels, tuple(np.minimum(size, labels.shape))) == part
     smooth = cv2.resize(mask.astype(np.float32), size[::-1], interpolation=cv2.INTER_LINEAR) > 0.5
     return highlight_part(resize_image(view, size), smooth, colour)
 

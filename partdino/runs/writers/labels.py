@@ -44,7 +44,7 @@ class LabelWriter:
 
 
 def write_label_map(path: Path, label_map: np.ndarray) -> None:
-    """Write a label map as a grey PNG of 8 bits whose values are the labels, atomically.
+    """Write a label map as a grey PNG whose values are the labels, atomically.
 
     Not an indexed one: scikit-image, imageio, OpenCV, matplotlib and napari read the colours of its
     palette instead of the labels.
@@ -54,7 +54,7 @@ def write_label_map(path: Path, label_map: np.ndarray) -> None:
     path
         The file.
     label_map
-        uint8 (H, W): 0 = background, 1..K = parts.
+        uint8 (H, W): 0 = background, 1..K = parts; of more than 255 objects, uint16.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def write_label_map(path: Path, label_map: np.ndarray) -> None:
 
 
 def label_png(label_map: np.ndarray) -> bytes:
-    """Return the grey PNG of a label map, uint8 (H, W)."""
+    """Return the grey PNG of a label map, uint8 or uint16 (H, W)."""
     stream = io.BytesIO()
     Image.fromarray(label_map).save(stream, "PNG", compress_level=_COMPRESSION_LEVEL)
     return stream.getvalue()

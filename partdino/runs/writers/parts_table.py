@@ -24,6 +24,7 @@ HEADER = (
     "box_height",
     "mean_confidence",
 )
+INSTANCE = "instance"  # after the part
 
 
 class PartsTableWriter:
@@ -35,13 +36,18 @@ class PartsTableWriter:
         The run's output folder.
     naming
         What the parts are called: then there is a last column, ``name``.
+    instances
+        Whether results tell objects apart: then there is a column ``instance``, and a row for each
+        object and part.
     """
 
-    def __init__(self, out: Path, naming: Naming | None = None) -> None:
+    def __init__(self, out: Path, naming: Naming | None = None, instances: bool = False) -> None:
         self._path = out / "parts.csv"
-        self._naming = naming
+        self._naming, self._instances = naming, instances
         self._rows = Spool(out)
-        self._rows.write(_csv_text([(*HEADER, "name") if naming else HEADER]))
+        instance = (INSTANCE,) if instances else ()
+        name = ("name",) if naming else ()
+        self._rows.write(_csv_text([(*HEADER[:2], *instance, *HEADER[2:], *name)]))
 
     def add(self, result: PartSegmentation | KeptResult) -> None:
         """Append one image's rows; raises `OutputError`."""
@@ -54,7 +60,9 @@ class PartsTableWriter:
 
     def _row(self, result: PartSegmentation | KeptResult, geometry: PartGeometry) -> tuple:
         name = (csv_safe(self._naming.names[geometry.part - 1]),) if self._naming else ()
-        return (*_row(result, geometry), *name)
+        instance = (geometry.instance,) if self._instances else ()
+        row = _row(result, geometry)
+        return (*row[:2], *instance, *row[2:], *name)
 
 
 def _row(result: PartSegmentation | KeptResult, geometry: PartGeometry) -> tuple:

@@ -41,9 +41,11 @@ def watershed_regions(
         basins = watershed(boundary_map, connectivity=1) - 1
     borders = find_borders(basins)
     passes = np.full(len(borders.edges), np.inf)
-    np.minimum.at(passes, borders.edge, borders.heights(boundary_map))
+    # Of their own types, in which NumPy is several times as fast.
+    np.minimum.at(passes, borders.edge, borders.heights(boundary_map).astype(np.float64))
     bottoms = np.full(basins.max() + 1, np.inf)
-    np.minimum.at(bottoms, basins.ravel(), boundary_map.ravel())
+    pixels = boundary_map.ravel().astype(np.float64)
+    np.minimum.at(bottoms, basins.ravel().astype(np.intp), pixels)
     groups = merge_ascending(
         borders.edges,
         passes,

@@ -1,4 +1,7 @@
-"""``masks/<part>/<stem>.png``: a black and white mask for each part and photo."""
+"""``masks/<part>/<stem>.png``: a black and white mask for each part and photo.
+
+Where objects are told apart, ``masks/<part>/<object>/<stem>.png``.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +25,12 @@ class BinaryExporter(Exporter):
 
     def add(self, image: ExportImage) -> None:
         """Write the masks of one image; errors as of `Exporter.add`."""
-        for part in self.target.parts:
-            path = self.out / "masks" / part.file_name / self.file(image.name)
-            mask = binary_mask(image.label_map, part.number)
-            with atomic_path(path) as temporary:
-                Image.fromarray(mask).save(temporary, "PNG")
+        for folder, label_map in image.objects_apart():
+            for part in self.target.parts:
+                path = self.out / "masks" / part.file_name / folder / self.file(image.name)
+                mask = binary_mask(label_map, part.number)
+                with atomic_path(path) as temporary:
+                    Image.fromarray(mask).save(temporary, "PNG")
 
 
 def binary_mask(label_map: np.ndarray, number: int) -> np.ndarray:

@@ -20,7 +20,7 @@ class CocoExporter(CocoExporterBase):
         self.collect(image, self.annotations(image))
 
     def annotations(self, image: ExportImage) -> Iterable[dict[str, Any]]:
-        """Return one annotation for each part that an image has, without ids."""
+        """Return one annotation for each part (of each object) that an image has, without ids."""
         return rle_annotations(image.result)
 
     def close(self) -> None:

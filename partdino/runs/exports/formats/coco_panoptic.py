@@ -10,10 +10,14 @@ from partdino.runs.exports.coco_file import CocoExporterBase
 from partdino.runs.exports.finished import ExportImage, stem
 
 _FOLDER = "annotations/panoptic_default"
+_OBJECT = 256  # what an object adds to the id of a segment
 
 
 class CocoPanopticExporter(CocoExporterBase):
-    """Writes parts as segments whose id is the part's number; background is void."""
+    """Writes parts as segments whose id is the part's number; background is void.
+
+    Where objects are told apart, the id is the part's number and 256 times the object's.
+    """
 
     help = "COCO panoptic: JSON and PNG"
 
@@ -26,10 +30,12 @@ class CocoPanopticExporter(CocoExporterBase):
         """Write one PNG; errors as of `Exporter.add`."""
         path = self.out / self.file(image.name)
         with atomic_path(path) as temporary:
-            Image.fromarray(panoptic_ids(image.label_map)).save(temporary, "PNG")
+            Image.fromarray(panoptic_ids(image.label_map, image.result.instances)).save(
+                temporary, "PNG"
+            )
         segments = [
             {
-                "id": part.part,
+                "id": part.part + _OBJECT * (part.instance or 0),
                 "category_id": part.part,
                 "area": part.area,
                 "bbox": list(part.box),
@@ -44,10 +50,19 @@ class CocoPanopticExporter(CocoExporterBase):
         self.save_as(self.out / f"{_FOLDER}.json")
 
 
-def panoptic_ids(label_map: np.ndarray) -> np.ndarray:
-    """Return uint8 (H, W, 3), red + 256 green + 65536 blue = the value in a label map (H, W)."""
+def panoptic_ids(label_map: np.ndarray, instances: np.ndarray | None = None) -> np.ndarray:
+    """Return uint8 (H, W, 3), red + 256 green + 65536 blue = the id of the segment, 0 is void.
+
+    Parameters
+    ----------
+    label_map, instances
+        uint8 (H, W), and integers (H, W) up to 65535 if objects are told apart.
+    """
     ids = np.zeros((*label_map.shape, 3), np.uint8)
     ids[..., 0] = label_map
+    if instances is not None:
+        objects = np.where(label_map > 0, instances, 0).astype(np.uint16)
+        ids[..., 1], ids[..., 2] = objects % 256, objects // 256
     return ids
 
 

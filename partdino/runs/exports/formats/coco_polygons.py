@@ -17,9 +17,9 @@ class CocoPolygonsExporter(CocoExporter):
     help = "COCO instances, polygons along pixel edges"
 
     def annotations(self, image: ExportImage) -> Iterable[dict[str, Any]]:
-        """Return one annotation for each part that an image has, without ids."""
+        """Return one annotation for each part (of each object) that an image has, without ids."""
         for part in image.result.parts:
-            rings = part_polygons(image.label_map, part)
+            rings = part_polygons(image.result, part)
             yield part_annotation(part, [ring.ravel().tolist() for ring in rings])
 
 

@@ -1,4 +1,7 @@
-"""``<part>/<stem>.png`` and ``object/<stem>.png``: parts cut out on transparent background."""
+"""``<part>/<stem>.png`` and ``object/<stem>.png``: parts cut out on transparent background.
+
+Where objects are told apart, ``<part>/<object>/<stem>.png`` and ``object/<object>/<stem>.png``.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +30,14 @@ class CropsExporter(Exporter):
         if not image.label_map.any():
             return
         photo = image.read_photo()
-        masks = [(part.file_name, image.label_map == part.number) for part in self.target.parts]
-        for folder, mask in (*masks, (_OBJECT, image.label_map > 0)):
-            if mask.any():
-                with atomic_path(self.out / folder / f"{image.stem}.png") as temporary:
-                    Image.fromarray(cut_out(photo, mask)).save(temporary, "PNG", compress_level=3)
+        for number, label_map in image.objects_apart():
+            masks = [(part.file_name, label_map == part.number) for part in self.target.parts]
+            for folder, mask in (*masks, (_OBJECT, label_map > 0)):
+                if mask.any():
+                    path = self.out / folder / number / f"{image.stem}.png"
+                    with atomic_path(path) as temporary:
+                        cut = Image.fromarray(cut_out(photo, mask))
+                        cut.save(temporary, "PNG", compress_level=3)
 
 
 def cut_out(photo: np.ndarray, mask: np.ndarray) -> np.ndarray:

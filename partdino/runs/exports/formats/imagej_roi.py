@@ -19,7 +19,7 @@ _MOVE, _LINE, _CLOSE = 0, 1, 4  # of java.awt.geom.PathIterator
 
 
 class ImagejRoiExporter(Exporter):
-    """Writes an archive for each photo that has any part, with a selection for each part."""
+    """Writes an archive for each photo that has any part, with a selection for each of them."""
 
     help = "ImageJ: a zip of ROIs for each photo"
 
@@ -37,8 +37,8 @@ class ImagejRoiExporter(Exporter):
             zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
         ):
             for part in image.result.parts:
-                inside, corner = part.mask(image.label_map), part.box[:2]
-                named = self.target.part(part.part)
+                inside, corner = part.mask(image.result), part.box[:2]
+                named = self.target.part(part.part).of(part.instance)
                 archive.writestr(f"{named.file_name}.roi", encode_roi(inside, corner, named))
 
 

@@ -6,10 +6,13 @@ from typing import Any
 from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
+import numpy as np
+
 from partdino.files import atomic_path, write_text
+from partdino.parts.result import PartGeometry
 from partdino.runs.exports.brush_rle import encode_brush
 from partdino.runs.exports.exporter import Exporter, Target
-from partdino.runs.exports.finished import ExportImage
+from partdino.runs.exports.finished import ExportImage, Part
 from partdino.runs.writers.spool import JsonList
 from partdino.version import __version__
 
@@ -29,8 +32,10 @@ class LabelStudioExporter(Exporter):
     def add(self, image: ExportImage) -> None:
         """Take an image; errors as of `Exporter.add`."""
         folder = f"{self.photo_folder}/" if self.target.photos else ""
-        found = [self.target.part(geometry.part) for geometry in image.result.parts]
-        regions = [_region(image, part.number, part.name) for part in found]
+        regions = [
+            _region(image, geometry, self.target.part(geometry.part))
+            for geometry in image.result.parts
+        ]
         prediction = {"model_version": f"Part-DINO {__version__}", "result": regions}
         address = _ADDRESS + quote(f"{folder}{image.name}", safe="/")
         self._tasks.append({"data": {"image": address}, "predictions": [prediction]})
@@ -50,21 +55,24 @@ class LabelStudioExporter(Exporter):
             self._tasks.move_to(stream)
 
 
-def _region(image: ExportImage, number: int, name: str) -> dict[str, Any]:
+def _region(image: ExportImage, geometry: PartGeometry, part: Part) -> dict[str, Any]:
     height, width = image.size
+    x, y, box_width, box_height = geometry.box
+    mask = np.zeros((height, width), bool)
+    mask[y : y + box_height, x : x + box_width] = geometry.mask(image.result)
     return {
-        "id": name,
+        "id": part.of(geometry.instance).name,
         "from_name": "parts",
         "to_name": "image",
         "type": "brushlabels",
         "original_width": width,
         "original_height": height,
         "image_rotation": 0,
-        "score": round(float(image.result.confidence[number - 1]), 4),
+        "score": round(float(image.result.confidence[part.number - 1]), 4),
         "value": {
             "format": "rle",
-            "rle": encode_brush(image.label_map == number),
-            "brushlabels": [name],
+            "rle": encode_brush(mask),
+            "brushlabels": [part.name],
         },
     }
 

@@ -7,11 +7,10 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Any
 
-import numpy as np
 from PIL import Image
 
 from partdino.files import write_json
-from partdino.parts.result import PartGeometry
+from partdino.parts.result import PartGeometry, PartSegmentation
 from partdino.runs.exports.exporter import Exporter
 from partdino.runs.exports.finished import ExportImage, stem
 
@@ -36,7 +35,7 @@ class LabelmeExporter(Exporter):
             "version": _VERSION,
             "flags": {},
             "shapes": [
-                mask_shape(image.label_map, part, self.target.part(part.part).name)
+                mask_shape(image.result, part, self.target.part(part.part).name)
                 for part in image.result.parts
             ],
             "imagePath": PurePosixPath(image.name).name,
@@ -47,15 +46,15 @@ class LabelmeExporter(Exporter):
         write_json(self.out / self.file(image.name), document)
 
 
-def mask_shape(label_map: np.ndarray, part: PartGeometry, name: str) -> dict[str, Any]:
-    """Return a part of a label map (H, W) as labelme's shape: first and last pixel, and a PNG."""
+def mask_shape(result: PartSegmentation, part: PartGeometry, name: str) -> dict[str, Any]:
+    """Return a part as labelme's shape: first and last pixel, and a PNG; its object is a group."""
     x, y, width, height = part.box
     png = BytesIO()
-    Image.fromarray(part.mask(label_map)).save(png, "PNG")
+    Image.fromarray(part.mask(result)).save(png, "PNG")
     return {
         "label": name,
         "points": [[x, y], [x + width - 1, y + height - 1]],
-        "group_id": None,
+        "group_id": part.instance,
         "description": "",
         "shape_type": "mask",
         "flags": {},

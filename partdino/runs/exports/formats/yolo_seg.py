@@ -28,7 +28,7 @@ class YoloSegExporter(Exporter):
         classes = {part.number: index for index, part in enumerate(self.target.parts)}
         lines = []
         for part in image.result.parts:
-            rings = part_polygons(image.label_map, part)
+            rings = part_polygons(image.result, part)
             lines += yolo_lines(classes[part.part], rings, image.size)
         write_text(self.out / self.file(image.name), "".join(lines))
 

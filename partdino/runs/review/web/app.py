@@ -56,6 +56,8 @@ def review_app(session: ReviewSession, port: int, token: str) -> ASGIApp:
         Route("/api/review", handlers.change, methods=["PATCH"]),
         Route("/api/images/{index:int}/photo.jpg", handlers.photo),
         Route("/api/table", handlers.table),
+        Route("/api/beside", handlers.beside),
+        Route("/api/images/{index:int}/beside.png", handlers.labels_beside),
         Route("/api/parts/{part:int}/halves", handlers.halves),
         Route("/api/images/{index:int}/labels.png", handlers.labels),
         Route("/api/images/{index:int}/pieces.png", handlers.pieces),
@@ -93,7 +95,7 @@ class _Handlers:
         try:
             body = json.loads(await request.body())
             seen, changes = body["seen"], list(body["changes"])
-            await run_in_threadpool(self._session.change, seen, changes)
+            state = await run_in_threadpool(self._session.change, seen, changes)
         except StaleError:
             return JSONResponse(self._session.state, 409)
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -102,7 +104,7 @@ class _Handlers:
             return _refuse(str(error), 400)
         except OutputError as error:
             return _refuse(str(error), 507)
-        return JSONResponse(self._session.state)
+        return JSONResponse(state)
 
     def photo(self, request: Request) -> Response:
         whole = "whole" in request.query_params
@@ -123,6 +125,14 @@ class _Handlers:
 
     def table(self, request: Request) -> Response:
         return JSONResponse(self._session.table())
+
+    def beside(self, request: Request) -> Response:
+        parts = self._session.parts_beside()
+        return JSONResponse(parts) if parts else _refuse("there is no run beside", 404)
+
+    def labels_beside(self, request: Request) -> Response:
+        beside = self._session.beside
+        return self._picture(request, lambda index: beside.labels_png(index) if beside else None)
 
     def halves(self, request: Request) -> Response:
         try:
@@ -157,7 +167,8 @@ class _Handlers:
         except PartDinoError as error:
             return _refuse(str(error), 404)
         if content is None:
-            return _refuse("the photo is gone, or nothing is kept of it", 404)
+            # A photo that is gone, or of which nothing is kept: no error, which browsers would log.
+            return Response(status_code=204)
         kind = "image/png" if request.url.path.endswith(".png") else "image/jpeg"
         return Response(content, media_type=kind, headers=_KEEP if current else {})
 

@@ -13,6 +13,7 @@ from partdino.errors import ConfigError
 from partdino.runs.lock import lock_folder
 from partdino.runs.measures.user_table import join, read_user_table
 from partdino.runs.reporting import Reporter
+from partdino.runs.review.beside import Beside
 from partdino.runs.review.finished import open_run
 from partdino.runs.review.web.app import review_app
 from partdino.runs.review.web.session import ReviewSession
@@ -28,6 +29,7 @@ def serve_review(
     reporter: Reporter,
     ready: Callable[[str], None],
     metadata: Path | None = None,
+    beside: Path | None = None,
 ) -> None:
     """Serve the review of a run's output folder until a signal ends it.
 
@@ -43,19 +45,23 @@ def serve_review(
         Called with the address to open, once it answers.
     metadata
         A table of the user's, see `read_user_table`.
+    beside
+        The output folder of another finished run over the same photos, which is only read.
 
     Raises
     ------
     PartDinoError
-        There is no finished run, its review cannot be read, or the port is taken.
+        There is no finished run, its review cannot be read, the run beside it has other photos, or
+        the port is taken.
     """
     run = open_run(folder)
     told = join(read_user_table(metadata), list(run.names)) if metadata else None
     if told and told.unmatched:
         reporter.warn(told.unmatched)
     run.warn_of_replaced(reporter)
+    other = Beside.open(run, beside) if beside else None
     with lock_folder(folder), _listen(port) as listener:
-        session = ReviewSession(run, told)
+        session = ReviewSession(run, told, other)
         port, token = listener.getsockname()[1], secrets.token_urlsafe(_TOKEN_BYTES)
         config = uvicorn.Config(
             review_app(session, port, token),

@@ -13,10 +13,13 @@ from typing import Any
 from partdino.errors import ReviewError
 from partdino.runs.measures.user_table import Joined
 from partdino.runs.review.apply import drawn_lookup, label_lookup, reviewed_parts
+from partdino.runs.review.beside import Beside
 from partdino.runs.review.finished import FinishedRun
 from partdino.runs.review.state import Review, changed, read_review, write_review
 from partdino.runs.review.summary import PartsOfPhotos, included, what_to_look_at
 from partdino.runs.review.table import photo_table
+
+_VERSION = 16  # hex digits
 
 
 class StaleError(Exception):
@@ -32,6 +35,8 @@ class ReviewSession:
         The run; its folder is locked for this session.
     told
         The user's own table of the photos, or None.
+    beside
+        Another run over the same photos, or None.
 
     Raises
     ------
@@ -39,9 +44,11 @@ class ReviewSession:
         The review or the run's table cannot be read.
     """
 
-    def __init__(self, run: FinishedRun, told: Joined | None = None) -> None:
-        self.run, self._told = run, told
-        self._lock = Lock()
+    def __init__(
+        self, run: FinishedRun, told: Joined | None = None, beside: Beside | None = None
+    ) -> None:
+        self.run, self._told, self.beside = run, told, beside
+        self._lock, self._comparing = Lock(), Lock()
         # In the addresses of pictures, which browsers keep: another run may have this port next.
         self._number = secrets.token_hex(4)
         review = read_review(run.folder, run.model_sha256, run.num_parts)
@@ -70,6 +77,8 @@ class ReviewSession:
             "num_parts": self.run.num_parts,
             "images": list(self.run.names),
             "without_pieces": self.run.without_pieces,
+            "beside": self.beside and self.beside.other.folder.resolve().name,
+            "shared": list(self.beside.shared) if self.beside else [],
         }
 
     def table(self) -> dict[str, Any]:
@@ -78,7 +87,16 @@ class ReviewSession:
         table = photo_table(self.run, latest.drawn, latest.measured, self._told)
         return {"revision": latest.review.revision, **table}
 
-    def change(self, seen: object, changes: Sequence[Mapping[str, Any]]) -> None:
+    def parts_beside(self) -> dict[str, Any] | None:
+        """Return `Beside.parts` at the latest revision; None where there is no other run."""
+        latest = self._latest
+        if self.beside is None:
+            return None
+        with self._comparing:  # one window after another: what is counted is remembered
+            parts = self.beside.parts(latest.drawn)
+        return {"revision": latest.review.revision, **parts}
+
+    def change(self, seen: object, changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Make the next revision, and write it.
 
         Parameters
@@ -87,6 +105,13 @@ class ReviewSession:
             The revision that the changes are made to.
         changes
             See `partdino.runs.review.changed`.
+
+        Returns
+        -------
+        dict
+            `state`, but of the photos that were mended only those that the changes name, None where
+            nothing is mended any more: others have hundreds of numbers each, and are as they were
+            at the revision `since`.
 
         Raises
         ------
@@ -104,6 +129,14 @@ class ReviewSession:
             following = _Revision.of(self.run, review)  # first: what cannot be shown is not written
             write_review(self.run.folder, review)
             self._latest = following
+        mended = following.state["said"]["mended"]
+        named = {
+            change["mended"]: mended.get(change["mended"])
+            for change in changes
+            if "mended" in change
+        }
+        said = {**following.state["said"], "mended": named}
+        return {**following.state, "said": said, "since": seen}
 
     def version(self, index: int) -> str:
         """Return what changes whenever the labels of a photo do."""
@@ -142,6 +175,7 @@ def _state(
 ) -> dict[str, Any]:
     document = review.document()
     splits, mended = document.get("splits", {}), document.get("mended", {})
+    version = hashlib.sha256(json.dumps(splits).encode()).hexdigest()[:_VERSION]
     return {
         "revision": review.revision,
         "said": {
@@ -151,10 +185,8 @@ def _state(
             "mended": mended,
         },
         # Of the labels of photos: of all of them, and of those that were mended.
-        "version": _version(document.get("splits"), None),
-        "versions": {
-            run.names[name]: _version(document.get("splits"), mended[name]) for name in drawn.mended
-        },
+        "version": version,
+        "versions": {run.names[name]: version + mend.word for name, mend in drawn.mended.items()},
         "parts": _parts(run, review, measured),
         # Of each label of a run's label map: the part it belongs to, and what is drawn of it.
         "lookup": label_lookup(review, run.num_parts).tolist(),
@@ -168,11 +200,6 @@ def _mended_before(run: FinishedRun, review: Review, drawn: Review) -> list[tupl
     gone = [name for name in review.mended if name not in drawn.mended and name in run.names]
     reason = "was labelled anew since it was mended: mend it again, or take that back"
     return [(run.names[name], [reason]) for name in gone]
-
-
-def _version(splits: object, mend: object) -> str:
-    """Return a word for what the labels of a photo depend on."""
-    return hashlib.sha256(json.dumps([splits, mend], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _parts(run: FinishedRun, review: Review, measured: PartsOfPhotos) -> list[dict[str, Any]]:

@@ -45,12 +45,23 @@ const whole = (large) => (large ? "&whole" : "");
 /** The table of the photos, of one revision. */
 export const getTable = async () => (await ask("/api/table")).json();
 
+/** The parts of the run beside, by the numbers of those that they are like. */
+export const getBeside = async () => (await ask("/api/beside")).json();
+
+/** The labels of a photo in the run beside, as bytes. */
+export async function getLabelsBeside(session, id) {
+  const labels = await getBitmap(`/api/images/${id}/beside.png?s=${session}`);
+  const { width, height } = labels;
+  return { labels: bytesOf(labels), width, height };
+}
+
 /** What is to be said to cut a part in two. */
 export const getHalves = async (part) => (await ask(`/api/parts/${part}/halves`)).json();
 
 /** What a photo can be mended by: bytes of its size, and the name of these very pieces. */
 export async function getPieces(session, id, version) {
   const answer = await ask(`/api/images/${id}/pieces.png?s=${session}&v=${version}`);
+  if (answer.status === 204) throw new Refused(204, "Nothing is kept to mend this photo by: label again.");
   const { data, width, height } = pixelsOf(await toBitmap(answer));
   const regions = new Uint16Array(width * height);
   const labels = new Uint8Array(width * height);
@@ -64,10 +75,7 @@ export async function getPieces(session, id, version) {
 /** A photo as a bitmap and its label map as bytes; the photo is null where it is gone. */
 export async function getPicture(session, id, version, large, signal) {
   const [photo, labels] = await Promise.all([
-    getBitmap(`/api/images/${id}/photo.jpg?s=${session}${whole(large)}`, signal).catch((error) => {
-      if (error.status === 404) return null;
-      throw error;
-    }),
+    getBitmap(`/api/images/${id}/photo.jpg?s=${session}${whole(large)}`, signal),
     getBitmap(`/api/images/${id}/labels.png?s=${session}&v=${version}${whole(large)}`, signal),
   ]);
   const { width, height } = labels;
@@ -77,7 +85,11 @@ export async function getPicture(session, id, version, large, signal) {
 export const exampleAddress = (session, id, version, part) =>
   `/api/images/${id}/example.jpg?s=${session}&v=${version}&members=${part.members}&colour=${part.colour.slice(1)}`;
 
-const getBitmap = async (path, signal) => toBitmap(await ask(path, { signal }));
+/** A picture; null where there is none. */
+async function getBitmap(path, signal) {
+  const answer = await ask(path, { signal });
+  return answer.status === 204 ? null : toBitmap(answer);
+}
 
 // As the bytes are: labels are no colours.
 const toBitmap = async (answer) =>

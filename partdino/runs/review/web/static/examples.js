@@ -9,6 +9,16 @@ export class Examples {
     this.open = open;
     this.place = document.getElementById("examples");
     store.addEventListener("review", () => this.show());
+    // What browsers take for near is some screens away, and those in view would have to wait.
+    this.inView = new IntersectionObserver((seen) => this.#load(seen), { root: this.place, rootMargin: "50%" });
+  }
+
+  #load(seen) {
+    for (const { target, isIntersecting } of seen) {
+      if (!isIntersecting) continue;
+      target.src = target.dataset.src;
+      this.inView.unobserve(target);
+    }
   }
 
   show() {
@@ -17,6 +27,7 @@ export class Examples {
     const shown = JSON.stringify([parts, version, versions]);
     if (shown === this.shown) return;
     this.shown = shown;
+    this.inView.disconnect();
     this.place.replaceChildren(...this.store.state.parts.filter((part) => !part.background).map((part) => this.#part(part)));
   }
 
@@ -37,8 +48,9 @@ export class Examples {
     for (const id of ids) {
       const name = this.store.run.images[id];
       const button = make("button", { title: name });
-      const picture = make("img", { loading: "lazy", alt: `${part.name} in ${name}`, width: 120, height: 120 });
-      picture.src = exampleAddress(this.store.run.session, id, this.store.version(id), part);
+      const picture = make("img", { alt: `${part.name} in ${name}`, width: 120, height: 120 });
+      picture.dataset.src = exampleAddress(this.store.run.session, id, this.store.version(id), part);
+      this.inView.observe(picture);
       button.append(picture);
       button.addEventListener("click", () => this.open(id));
       row.append(button);

@@ -79,7 +79,6 @@ export class Grid {
     verdict.className = "mark";
     caption.append(open, verdict);
     element.append(canvas, caption);
-    element.setAttribute("role", "group");
     const cell = { element, canvas, verdict, picture: null };
     this.#cells.set(id, cell);
     this.space.append(element);

@@ -1,4 +1,5 @@
-// Mending one photo: a region, or what a lasso encloses, is given to another part or to background.
+// Mending one photo: a region, what a lasso encloses, or what a brush has passed over is given to
+// another part or to background.
 
 import { getPieces } from "./api.js";
 import { make } from "./parts.js";
@@ -7,18 +8,20 @@ const FAR = 0.02; // of the canvas, that an arrow key moves the cross
 const NEAR = 0.004; // with shift
 const CROSS = 9; // CSS pixels
 const NOT_GIVEN = -1;
+const BRUSH = { size: 0.05, least: 0.005, most: 0.4, by: 1.25 }; // widths, of the photo's longest side
 
 const element = (id) => document.getElementById(id);
 
 export class Mender {
   on = false;
   #target = 0; // the part that pixels are given to, 0 = background
-  #lasso = false;
-  #all = false; // whether a lasso takes background, too
+  #tool = "piece"; // or "lasso", "brush"
+  #all = false; // whether a lasso or a brush takes background, too
+  #brush = BRUSH.size;
   #pieces = null;
   #loading = null; // what is asked for
   #place = null; // of the cross, in pixels of the pieces
-  #corners = []; // of the lasso
+  #corners = []; // of the lasso, or where the brush has been
   #mask = null; // of the piece under the cross
   #key = null; // what the mask was made for
   #layer = null;
@@ -29,7 +32,10 @@ export class Mender {
     this.viewer = viewer;
     const press = {
       mend: () => this.toggle(),
-      lasso: () => this.#setLasso(!this.#lasso),
+      lasso: () => this.#setTool("lasso"),
+      brush: () => this.#setTool("brush"),
+      "brush-smaller": () => this.resize(-1),
+      "brush-larger": () => this.resize(1),
       "lasso-all": () => this.#setAll(!this.#all),
       "mend-undo": () => store.undo(),
       "mend-redo": () => store.redo(),
@@ -71,9 +77,10 @@ export class Mender {
     const choices = [{ part: 0, name: "background" }, ...parts];
     element("mend-target").replaceChildren(...choices.map(({ part, name }) =>
       make("option", { value: part, textContent: `${part} ${name}`, selected: part === this.#target })));
-    element("lasso").setAttribute("aria-pressed", this.#lasso);
+    for (const tool of ["lasso", "brush"]) element(tool).setAttribute("aria-pressed", this.#tool === tool);
+    element("brush-size").hidden = this.#tool !== "brush";
     element("lasso-all").setAttribute("aria-pressed", this.#all);
-    element("lasso-all").disabled = !this.#lasso;
+    element("lasso-all").disabled = !this.draws;
     element("mend-undo").disabled = !this.store.canUndo;
     element("mend-redo").disabled = !this.store.canRedo;
     element("unmend").disabled = !this.store.mended(this.viewer.id);
@@ -103,7 +110,9 @@ export class Mender {
     if (event.key.toLowerCase() === "m") this.toggle();
     else if (!this.on || (event.target.matches("select") && event.key !== "Escape")) return false;
     else if (/^[0-9]$/.test(event.key)) this.#aim(Number(event.key));
-    else if (event.key.toLowerCase() === "l") this.#setLasso(!this.#lasso);
+    else if (event.key.toLowerCase() === "l") this.#setTool("lasso");
+    else if (event.key.toLowerCase() === "r") this.#setTool("brush");
+    else if (event.key === "[" || event.key === "]") this.resize(event.key === "[" ? -1 : 1);
     else if (event.key.toLowerCase() === "b") this.#setAll(!this.#all);
     else if (event.key === "Escape" && this.#corners.length) this.#setCorners([]);
     else if (event.key === "Escape") this.toggle();
@@ -123,11 +132,20 @@ export class Mender {
   }
 
   click() {
-    if (!this.#lasso) this.#giveMask();
+    if (!this.draws) this.#giveMask();
   }
 
-  /** Whether a press draws a lasso, and does not move the photo. */
-  get draws() { return this.on && this.#lasso; }
+  /** Whether a press draws, and does not move the photo. */
+  get draws() { return this.on && this.#tool !== "piece"; }
+
+  /** Whether the wheel is the brush's. */
+  get brushes() { return this.on && this.#tool === "brush"; }
+
+  /** Make the brush larger, or smaller where `steps` is below 0. */
+  resize(steps) {
+    this.#brush = Math.min(BRUSH.most, Math.max(BRUSH.least, this.#brush * BRUSH.by ** steps));
+    this.viewer.redraw();
+  }
 
   drawFrom() { this.#setCorners(this.#place ? [this.#place] : []); }
   drawTo() { if (this.#place) this.#setCorners([...this.#corners, this.#place]); }
@@ -142,8 +160,9 @@ export class Mender {
     this.refresh();
   }
 
-  #setLasso(lasso) {
-    this.#lasso = lasso;
+  /** Take a tool, or put it away. */
+  #setTool(tool) {
+    this.#tool = this.#tool === tool ? "piece" : tool;
     this.#corners = [];
     this.refresh();
   }
@@ -170,7 +189,7 @@ export class Mender {
   }
 
   #enter() {
-    if (this.#lasso && this.#place) this.#setCorners([...this.#corners, this.#place]);
+    if (this.draws && this.#place) this.#setCorners([...this.#corners, this.#place]);
     else this.#giveMask();
   }
 
@@ -240,12 +259,14 @@ export class Mender {
   #close() {
     const corners = this.#corners;
     this.#corners = [];
-    if (corners.length < 3 || !this.#pieces) return this.viewer.redraw();
+    if (corners.length < (this.#tool === "lasso" ? 3 : 1) || !this.#pieces) return this.viewer.redraw();
     const { width, height } = this.#pieces;
     const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
-    context.beginPath();
-    for (const [x, y] of corners) context.lineTo(x, y);
-    context.fill();
+    if (this.#tool === "lasso") {
+      context.beginPath();
+      for (const [x, y] of corners) context.lineTo(x, y);
+      context.fill();
+    } else stroke(context, corners, this.#brush * Math.max(width, height));
     const { data } = context.getImageData(0, 0, width, height);
     // Around a part there is background, which is not meant, unless that is said.
     const given = this.#given();
@@ -270,11 +291,15 @@ export class Mender {
     if (!this.on || !this.#pieces || !this.#place) return;
     const { x, y, width, height } = this.viewer.shape();
     const to = ([across, down]) => [x + across / this.#pieces.width * width, y + down / this.#pieces.height * height];
-    if (this.#layer && !this.#lasso) {
+    if (this.#layer && !this.draws) {
       context.imageSmoothingEnabled = false;
       context.drawImage(this.#layer, x, y, width, height);
     }
     const [atX, atY] = to(this.#place);
+    if (this.brushes) {
+      this.#drawBrush(context, this.#corners.map(to), [atX, atY], this.#brush * Math.max(width, height));
+      return;
+    }
     const arm = CROSS * devicePixelRatio;
     const cross = [[[atX - arm, atY], [atX + arm, atY]], [[atX, atY - arm], [atX, atY + arm]]];
     // Black under white: seen on any photo.
@@ -290,6 +315,34 @@ export class Mender {
       context.stroke();
     }
   }
+
+  /** Draw where the brush has been, in the colour that is given, and how large it is. */
+  #drawBrush(context, been, at, size) {
+    if (been.length) {
+      context.globalAlpha = 0.7;
+      context.strokeStyle = context.fillStyle = this.#target ? this.store.part(this.#target).colour : "#000";
+      stroke(context, been, size);
+      context.globalAlpha = 1;
+    }
+    for (const [colour, thick] of [["#000", 4], ["#fff", 2]]) {
+      context.strokeStyle = colour;
+      context.lineWidth = thick * devicePixelRatio;
+      context.beginPath();
+      context.arc(...at, size / 2, 0, 2 * Math.PI);
+      context.stroke();
+    }
+  }
+}
+
+/** Draw along places with a round brush. */
+function stroke(context, places, size) {
+  context.lineCap = context.lineJoin = "round";
+  context.lineWidth = size;
+  context.beginPath();
+  context.moveTo(...places[0]);
+  context.lineTo(places[0][0] + 0.01, places[0][1]); // one place alone is a dot
+  for (const place of places.slice(1)) context.lineTo(...place);
+  context.stroke();
 }
 
 /** By part, as review.json has it: how many pixels come between a run and the one before, how many it has. */

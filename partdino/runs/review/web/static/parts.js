@@ -64,7 +64,7 @@ export class Parts {
   #fill(row, part, parts) {
     const shown = this.store.run.images.length;
     row.select.textContent = part.part;
-    row.select.setAttribute("aria-label", `Select ${part.name} in every photo`);
+    row.select.setAttribute("aria-label", `Select ${part.part}, ${part.name}, in every photo`);
     row.name.placeholder = `part ${part.part}`;
     row.name.setAttribute("aria-label", `Name of part ${part.part}`);
     if (document.activeElement !== row.name) row.name.value = this.store.saidOfPart(part.part).name ?? "";

@@ -168,6 +168,11 @@ export class Store extends EventTarget {
   }
 
   #take(state) {
+    // After a change, mended photos are told of that were changed.
+    if ("since" in state) {
+      const mended = { ...this.state.said.mended, ...state.said.mended };
+      state.said.mended = Object.fromEntries(Object.entries(mended).filter(([, said]) => said));
+    }
     this.state = state;
     this.#reasons = new Map(state.look_at);
     if (this.part(this.selected)?.background ?? true) this.selected = null;

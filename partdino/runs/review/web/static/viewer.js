@@ -1,6 +1,7 @@
 // One photo, at any size up to its own resolution and beyond, and the queue of those to check.
 
 import { getPicture } from "./api.js";
+import { Beside } from "./beside.js";
 import { drawPicture, overlay, partAt } from "./draw.js";
 import { saveFigure } from "./figures.js";
 import { Mender } from "./mend.js";
@@ -29,6 +30,7 @@ export class Viewer {
     this.dialog = element("viewer");
     this.canvas = element("whole");
     this.mender = new Mender(store, this);
+    this.beside = new Beside(store, this);
     this.#buttons();
     this.#pointer();
     this.dialog.addEventListener("keydown", (event) => this.#key(event));
@@ -56,11 +58,13 @@ export class Viewer {
   }
 
   redraw() { if (this.isOpen) this.#draw(); }
+  resize() { this.#resize(); }
 
   async #show(id) {
     this.#id = id;
     this.#drop();
     this.mender.leave();
+    this.beside.leave();
     if (this.store.run.without_pieces.includes(id)) this.mender.on = false;
     this.#fitted = true;
     this.#describe();
@@ -95,6 +99,7 @@ export class Viewer {
     this.mender.on = false;
     this.mender.leave();
     this.mender.refresh();
+    this.beside.leave();
     hideTip();
   }
 
@@ -118,6 +123,7 @@ export class Viewer {
       this.#layer = overlay(this.#picture, this.store);
       this.#drawn = wanted;
     }
+    this.beside.load();
     this.#resize();
   }
 
@@ -168,6 +174,7 @@ export class Viewer {
     context.clearRect(0, 0, this.canvas.width, this.canvas.height);
     element("zoom").textContent = this.#picture ? `${Math.round(this.#view.scale * 100)} %` : "";
     this.canvas.toggleAttribute("aria-busy", !this.#picture);
+    this.beside.draw(this.#picture?.photo);
     if (!this.#layer) return;
     const { scale, x, y } = this.#view;
     context.imageSmoothingEnabled = scale < 2; // beyond, one wants to see the pixels
@@ -203,10 +210,10 @@ export class Viewer {
     const buttons = {
       f: "fine", w: "wrong", x: "exclude", n: "next", p: "previous", ArrowRight: "next",
       ArrowLeft: "previous", "+": "zoom-in", "=": "zoom-in", "-": "zoom-out", 0: "zoom-fit", o: "zoom-own",
-      s: "save-figure",
+      s: "save-figure", c: "compare",
     };
     const button = buttons[event.key];
-    if (!button) return;
+    if (!button || element(button).hidden) return;
     element(button).click();
     event.preventDefault();
   }
@@ -237,7 +244,8 @@ export class Viewer {
     const partUnder = (event) => (this.#picture ? partAt(this.#picture, ...shareAt(event), this.store) : 0);
     this.canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
-      this.#zoom(this.#view.scale * STEP ** Math.sign(-event.deltaY), ...at(event));
+      if (this.mender.brushes && !event.ctrlKey) this.mender.resize(Math.sign(-event.deltaY));
+      else this.#zoom(this.#view.scale * STEP ** Math.sign(-event.deltaY), ...at(event));
     }, { passive: false });
     this.canvas.addEventListener("pointerdown", (event) => {
       this.canvas.setPointerCapture(event.pointerId);
