@@ -111,12 +111,12 @@ class Method:
     foreground_penalty: Positive = _number(600.0)
     foreground_rounds: Annotated[int, Interval(ge=0)] = _number(3)
     first_guess_kept: Share = _number(0.8)
-    first_guess_weight: Share = _number(0.25)
+    first_guess_weight: Share = _number(0.3)
     open_cells: Count = _number(2)
-    appearance_weight: Positive = _number(0.6)
+    appearance_weight: Positive = _number(1.0)
     colour_width: Annotated[float, Interval(ge=1, le=200)] = _number(10.0)
     colour_weight: Positive = _number(1.0)
-    cut_reach: NotNegative = _number(2.0)
+    cut_reach: NotNegative = _number(1.0)
     least_piece: Share = _number(0.02)
     least_object: Share = _number(0.002)
     reach: NotNegative = _number(40.0)
@@ -170,12 +170,12 @@ METHOD_OF_0_1: Mapping[str, Any] = {
     "foreground_penalty": 600.0,
     "foreground_rounds": 0,
     "first_guess_kept": 0.8,
-    "first_guess_weight": 0.25,
+    "first_guess_weight": 0.2,
     "open_cells": 2,
-    "appearance_weight": 0.6,
+    "appearance_weight": 1.0,
     "colour_width": 10.0,
     "colour_weight": 1.0,
-    "cut_reach": 2.0,
+    "cut_reach": 1.0,
     "least_piece": 0.02,
     "least_object": 0.002,
     "reach": 40.0,

@@ -88,31 +88,23 @@ def learn_foreground(
         return np.concatenate(each)
 
     first = members(guess)
-    free = _rounds(sample, guess, 0.0, first, members, method)
-    return free or _rounds(sample, guess, method.first_guess_weight, first, members, method)
+    weight_of_first = sample.areas * first / max(sample.areas @ first, _NOTHING)
 
+    def rounds(guess_weight: float, least_kept: float) -> ForegroundModel | None:
+        """Learn round by round; None where less of what the guess found is kept."""
+        model, member = guess, first
+        for done in range(method.foreground_rounds):
+            if done:
+                member = members(model)
+                if weight_of_first @ member < least_kept:
+                    return None
+            learnt = learn_again(sample.features, member, sample.areas, method)
+            if not np.isfinite(learnt.bias):
+                return learnt
+            model = learnt.mixed_with(guess, guess_weight)
+        return model
 
-def _rounds(
-    sample: RegionSample,
-    guess: ForegroundModel,
-    weight: float,
-    first: np.ndarray,
-    members: Callable[[ForegroundModel], np.ndarray],
-    method: Method,
-) -> ForegroundModel | None:
-    """Learn round by round; None where rounds that are free of the guess lose what it found."""
-    model, member = guess, first
-    for done in range(method.foreground_rounds):
-        if done:
-            member = members(model)
-            kept = (sample.areas * first) @ member / max(sample.areas @ first, _NOTHING)
-            if weight == 0 and kept < method.first_guess_kept:
-                return None
-        learnt = learn_again(sample.features, member, sample.areas, method)
-        if not np.isfinite(learnt.bias):
-            return learnt
-        model = learnt.mixed_with(guess, weight)
-    return model
+    return rounds(0.0, method.first_guess_kept) or rounds(method.first_guess_weight, 0.0)
 
 
 def _sample(

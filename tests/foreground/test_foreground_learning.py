@@ -83,6 +83,38 @@ def test_objects_are_found_whether_they_touch_the_border_or_not(boxes):
         assert np.mean(inside == animal) > 0.9
 
 
+def with_legs_like_the_ground(collection: Collection) -> Collection:
+    """The lower half of each animal nearly looks like the ground: rounds lose it."""
+    rng = np.random.default_rng(5)
+    like = 0.7 * np.eye(DIM)[1] + 0.3 * np.eye(DIM)[2]
+    for number, (description, animal) in enumerate(collection.pairs):
+        features = description.features.astype(float).reshape(SIDE, SIDE, DIM)
+        rows, columns = SMALL[number]
+        legs = features[rows.stop - 3 : rows.stop, columns]
+        legs[:] = normalise(like + 0.15 * rng.normal(size=legs.shape))
+        contrast = border_contrast(features).ravel()
+        flat = features.reshape(-1, DIM).astype(np.float16)
+        changed = replace(description, features=flat, contrast=contrast)
+        collection.pairs[number] = (changed, animal)
+    return collection
+
+
+def test_rounds_are_free_of_the_first_guess_unless_they_lose_it():
+    def biases(collection: Collection, kept: float) -> list[float]:
+        methods = (
+            replace(ROUNDS, first_guess_kept=kept, first_guess_weight=weight)
+            for weight in (0.0, 0.25, 0.9)
+        )
+        return [learn(collection, method).bias for method in methods]
+
+    whole = biases(Collection(SMALL), 0.8)
+    assert whole[0] == whole[1] == whole[2]
+    losing = biases(with_legs_like_the_ground(Collection(SMALL)), 0.8)
+    assert losing[0] < losing[1] < losing[2]
+    ignored = biases(with_legs_like_the_ground(Collection(SMALL)), 0.0)
+    assert ignored == [losing[0]] * 3
+
+
 def test_old_stores_have_no_colours_and_do_not_say_what_is_at_the_border():
     collection = Collection(SMALL)
     collection.pairs = [(replace(d, border=None), animal) for d, animal in collection.pairs]
