@@ -192,28 +192,62 @@ def select_foreground(
     return foreground & enough
 
 
-def foreground_cells(
+@dataclass(frozen=True, eq=False)
+class FoundObject:
+    """What is object in one photo.
+
+    Attributes
+    ----------
+    inside
+        bool (C,), its cells.
+    confidence
+        float in [0, 1], how far the collection's classifier and the photo's own colours and edges
+        agree: intersection over union of what is object by the first, and then by both. None where
+        there is nothing to compare: with a mask, with no object, or without rounds.
+    """
+
+    inside: np.ndarray
+    confidence: float | None = None
+
+
+def find_object(
     description: ImageDescription,
     foreground: ForegroundModel | None,
     method: Method = DEFAULT_METHOD,
-) -> np.ndarray:
-    """Return bool (C,), the cells that are object: of a mask, of the model, or else all.
+) -> FoundObject:
+    """Find the cells that are object: of a mask, of the model, or else all.
 
     The model knows whole regions, since the object's outline is an edge of the image; the photo's
     own colours and edges then tell cell by cell.
     """
     if description.inside is not None:
-        return description.inside
+        return FoundObject(description.inside)
     if foreground is None:
-        return np.ones(len(description.areas), bool)
+        return FoundObject(np.ones(len(description.areas), bool))
     features, contrast, areas = pool_regions(description)
     if method.foreground_rounds == 0:
         score = foreground.score(features, contrast, method)
-        return select_foreground(score, areas, method)[description.regions]
+        return FoundObject(select_foreground(score, areas, method)[description.regions])
     cut = ObjectCut(description, method)
     inside = object_cells(cut, description, features, foreground)
     enough = inside @ description.areas > method.least_object * description.areas.sum()
-    return cut.clean(inside & enough)
+    cleaned = cut.clean(inside & enough)
+    looks_like_it = (foreground.appearance(features) > 0)[description.regions]
+    return FoundObject(cleaned, _agreement(looks_like_it, cleaned, description.areas))
+
+
+def _agreement(one: np.ndarray, other: np.ndarray, areas: np.ndarray) -> float | None:
+    """Return the intersection over union of two bool (C,); None where the second is empty."""
+    return float((one & other) @ areas / ((one | other) @ areas)) if other.any() else None
+
+
+def foreground_cells(
+    description: ImageDescription,
+    foreground: ForegroundModel | None,
+    method: Method = DEFAULT_METHOD,
+) -> np.ndarray:
+    """Return bool (C,), the cells that `find_object` finds."""
+    return find_object(description, foreground, method).inside
 
 
 def object_cells(

@@ -15,6 +15,7 @@ from partdino.describe.vectors import normalise
 from partdino.method import DEFAULT_METHOD, METHOD_OF_0_1, Method
 from partdino.parts.foreground import (
     ForegroundModel,
+    find_object,
     first_guess,
     foreground_cells,
     learn_again,
@@ -135,6 +136,29 @@ def test_models_of_version_0_1_decide_as_they_did():
         features = description.features.astype(float)
         expected = model.score(features, description.contrast, method) > 0
         np.testing.assert_array_equal(foreground_cells(description, model, method), expected)
+
+
+def test_confidence_falls_where_the_photo_and_the_collection_disagree():
+    collection = Collection(SMALL)
+    model = learn(collection)
+    description, animal = collection.pairs[0]
+    sure = find_object(description, model, ROUNDS)
+    assert sure.confidence > 0.9
+    bound = replace(ROUNDS, cut_reach=100.0)  # with no edge to stop at, the cut takes what is open
+    no_edges = replace(description, strength=np.zeros_like(description.strength))
+    unsure = find_object(no_edges, model, bound)
+    before = foreground_cells(description, model, replace(ROUNDS, cut_reach=0.0))
+    together = (before & unsure.inside).sum() / (before | unsure.inside).sum()
+    assert unsure.confidence < 0.9 and abs(unsure.confidence - together) < 0.05
+
+
+def test_confidence_is_unknown_where_nothing_is_compared():
+    collection = Collection(SMALL)
+    model = learn(collection)
+    description, animal = collection.pairs[0]
+    assert find_object(replace(description, inside=animal), model, ROUNDS).confidence is None
+    assert find_object(description, None, ROUNDS).confidence is None
+    assert find_object(description, model, Method(**METHOD_OF_0_1)).confidence is None
 
 
 def test_photos_of_nothing_have_no_object():
