@@ -141,7 +141,7 @@ def test_models_of_version_0_1_decide_as_they_did():
 def test_confidence_falls_where_the_photo_and_the_collection_disagree():
     collection = Collection(SMALL)
     model = learn(collection)
-    description, animal = collection.pairs[0]
+    description, _ = collection.pairs[0]
     sure = find_object(description, model, ROUNDS)
     assert sure.confidence > 0.9
     bound = replace(ROUNDS, cut_reach=100.0)  # with no edge to stop at, the cut takes what is open
