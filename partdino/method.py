@@ -170,7 +170,7 @@ METHOD_OF_0_1: Mapping[str, Any] = {
     "foreground_penalty": 600.0,
     "foreground_rounds": 0,
     "first_guess_kept": 0.8,
-    "first_guess_weight": 0.2,
+    "first_guess_weight": 0.3,
     "open_cells": 2,
     "appearance_weight": 1.0,
     "colour_width": 10.0,

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags
+from scipy.special import logit
 
 from partdino.describe.description import ImageDescription
 from partdino.method import DEFAULT_METHOD, Method
@@ -53,6 +54,10 @@ class ForegroundModel:
     def appearance(self, features: np.ndarray) -> np.ndarray:
         """Return float64 (R,), the log-odds that (R, D) features are those of the object."""
         return features.astype(np.float64) @ self.weights.astype(np.float64) + self.bias
+
+    def cut_at(self, probability: float) -> ForegroundModel:
+        """Return a model that calls object what this one gives at least such a probability."""
+        return ForegroundModel(self.weights, self.bias - float(logit(probability)))
 
     def mixed_with(self, other: ForegroundModel, share: float) -> ForegroundModel:
         """Return a model whose log-odds are, by this share, those of another one."""

@@ -11,8 +11,11 @@ from skimage.segmentation import find_boundaries
 from partdino.describe.contrast import border_contrast, border_share
 from partdino.describe.description import ImageDescription
 from partdino.describe.regions import region_adjacency
+from partdino.describe.settling import settled_of
 from partdino.describe.vectors import normalise
 from partdino.method import DEFAULT_METHOD, METHOD_OF_0_1, Method
+from partdino.options import validate
+from partdino.parts.fitting import find_foreground
 from partdino.parts.foreground import (
     ForegroundModel,
     find_object,
@@ -192,6 +195,26 @@ def test_models_are_mixed_by_their_log_odds():
     mixed = one.mixed_with(other, 0.25)
     np.testing.assert_allclose(mixed.appearance(features), 2 * one.appearance(features))
     np.testing.assert_array_equal(one.mixed_with(other, 0.0).weights, one.weights)
+
+
+def test_a_model_cut_at_a_probability_calls_object_what_has_it():
+    model = ForegroundModel(np.array([1.0, 0.5], np.float32), -0.2)
+    features = np.random.default_rng(0).normal(size=(50, 2))
+    probability = 1 / (1 + np.exp(-model.appearance(features)))
+    for least in (0.1, 0.5, 0.9):
+        found = model.cut_at(least).appearance(features) > 0
+        np.testing.assert_array_equal(found, probability > least)
+
+
+def test_the_threshold_is_part_of_the_fit():
+    collection = Collection(SMALL)
+
+    def bias(threshold: float) -> float:
+        given = {"foreground_threshold": threshold, "numbers": ROUNDS}
+        return find_foreground(collection, collection.names, settled_of(validate(given))).bias
+
+    assert bias(0.5) == learn(collection).bias
+    assert bias(0.1) == pytest.approx(bias(0.5) + np.log(9))
 
 
 def test_learning_again_goes_by_how_much_each_region_belongs():
