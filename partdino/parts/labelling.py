@@ -34,6 +34,8 @@ class PixelLabels:
         part is near, 1 / C that it could be any of C parts.
     cosines
         float64 (C, M), between each cell and each centroid of the model.
+    foreground_confidence
+        Of `partdino.parts.foreground.FoundObject`.
     """
 
     foreground: np.ndarray
@@ -41,6 +43,7 @@ class PixelLabels:
     score: np.ndarray
     confidence: np.ndarray
     cosines: np.ndarray
+    foreground_confidence: float | None
 
     @property
     def part(self) -> np.ndarray:
@@ -52,7 +55,8 @@ def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels
     """Find the part of every pixel, whether object or not."""
     method = model.options.numbers
     model.check_features(description)
-    inside = model.foreground_cells(description)
+    found = model.find_object(description)
+    inside = found.inside
     ours = inside if inside.any() else np.ones_like(inside)
     features = smooth_cells(description, inside, method)
     mean = object_mean(features[ours], description.areas[ours])
@@ -70,7 +74,7 @@ def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels
         top = np.maximum(top, score)
         total += np.exp(score / method.temperature)
     confidence = np.exp(top / method.temperature) / total
-    return PixelLabels(inside[cells], best, top, confidence, cosines)
+    return PixelLabels(inside[cells], best, top, confidence, cosines, found.confidence)
 
 
 def label_image(
@@ -101,6 +105,7 @@ def label_image(
         confidence=_mean_by_part(labels.confidence, part, num_parts),
         typicality=_mean_by_part(labels.score.clip(0), part, num_parts),
         foreground_found=bool(part.any()),
+        foreground_confidence=labels.foreground_confidence,
         pieces=Pieces.of(description, model, labels.cosines, part) if with_pieces else None,
     )
 
