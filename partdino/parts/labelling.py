@@ -8,6 +8,7 @@ import numpy as np
 
 from partdino.describe.description import ImageDescription
 from partdino.describe.regions import RegionBlend
+from partdino.parts.instances import count_pieces
 from partdino.parts.label_map import resize_label_map
 from partdino.parts.model import PartModel
 from partdino.parts.pieces import Pieces
@@ -106,6 +107,7 @@ def label_image(
         typicality=_mean_by_part(labels.score.clip(0), part, num_parts),
         foreground_found=bool(part.any()),
         foreground_confidence=labels.foreground_confidence,
+        object_pieces=count_pieces(part > 0, model.options.numbers.least_piece),
         pieces=Pieces.of(description, model, labels.cosines, part) if with_pieces else None,
     )
 
