@@ -12,6 +12,7 @@ from partdino.cli.parameters import (
     Instances,
     InstanceShare,
     NoReview,
+    OutlineSize,
     Workers,
     least_share,
     or_auto,
@@ -42,6 +43,7 @@ def label(
     ] = False,
     instances: Instances = False,
     instance_share: InstanceShare = None,
+    outline_size: OutlineSize = None,
     no_review: NoReview = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print run.json on stdout.")] = False,
@@ -69,5 +71,6 @@ def label(
         engine,
         not no_review,
         least_share(instances, instance_share),
+        outline_size,
     )
     report_run(run, out, reporter, as_json)

@@ -11,6 +11,7 @@ from partdino.describe.regions import RegionBlend
 from partdino.parts.instances import count_pieces
 from partdino.parts.label_map import resize_label_map
 from partdino.parts.model import PartModel
+from partdino.parts.outline import refine_outline
 from partdino.parts.pieces import Pieces
 from partdino.parts.projection import object_mean
 from partdino.parts.result import PartSegmentation
@@ -79,7 +80,11 @@ def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels
 
 
 def label_image(
-    name: str, description: ImageDescription, model: PartModel, with_pieces: bool = False
+    name: str,
+    description: ImageDescription,
+    model: PartModel,
+    with_pieces: bool = False,
+    photo: np.ndarray | None = None,
 ) -> PartSegmentation:
     """Label one image.
 
@@ -91,6 +96,9 @@ def label_image(
         Made with the same options and backbone.
     with_pieces
         Whether the result has its `pieces`.
+    photo
+        The image, uint8 (h, w, 3) RGB, if the outline is to follow its edges; see
+        `outline_pixels`.
 
     Returns
     -------
@@ -101,7 +109,9 @@ def label_image(
     part, num_parts = labels.part, model.options.parts
     return PartSegmentation(
         name=name,
-        label_map=resize_label_map(part, description.size),
+        label_map=resize_label_map(
+            part if photo is None else refine_outline(part, photo), description.size
+        ),
         num_parts=num_parts,
         confidence=_mean_by_part(labels.confidence, part, num_parts),
         typicality=_mean_by_part(labels.score.clip(0), part, num_parts),
@@ -110,6 +120,28 @@ def label_image(
         object_pieces=count_pieces(part > 0, model.options.numbers.least_piece),
         pieces=Pieces.of(description, model, labels.cosines, part) if with_pieces else None,
     )
+
+
+def outline_pixels(description: ImageDescription, model: PartModel, side: int) -> int:
+    """Return how many pixels of the photo outlines are refined on.
+
+    Parameters
+    ----------
+    description, model
+        Of the photo, and what labels it.
+    side
+        The most pixels that its longer side may have.
+
+    Returns
+    -------
+    int
+        0 where there is no outline to refine: it is that of a mask, or all is object.
+    """
+    if description.inside is not None or model.foreground is None or side == 0:
+        return 0
+    scale = min(1.0, side / max(description.size))
+    height, width = (max(1, round(length * scale)) for length in description.size)
+    return height * width
 
 
 def _mean_by_part(values: np.ndarray, part: np.ndarray, num_parts: int) -> np.ndarray:
