@@ -19,7 +19,7 @@ OUTLINE_SIZE = 2048
 # In pixels of the label map that is refined.
 _OPEN = 6.0  # from the outline, to either side
 _BLUR = 0.5  # of the photo, before its gradient
-_SMOOTH = 1.5  # of the outline, after: noise makes it ragged
+_SMOOTH = 1.0  # of the outline, after: noise makes it ragged
 
 _OPEN_OF_THIN = 0.7  # of half the width of a leg or a gap: its core stays sure
 _BACKGROUND, _OBJECT = 1, 2
