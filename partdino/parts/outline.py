@@ -79,8 +79,9 @@ def _gradient(photo: np.ndarray, blur: float) -> np.ndarray:
     lab = cv2.cvtColor(photo.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
     lab = cv2.GaussianBlur(lab, (0, 0), blur)
     squares = np.zeros(lab.shape[:2], np.float32)
-    for axis in ((1, 0), (0, 1)):
-        squares += np.square(cv2.Sobel(lab, cv2.CV_32F, *axis)).sum(axis=2)
+    for channel in cv2.split(lab):
+        for axis in ((1, 0), (0, 1)):
+            squares += np.square(cv2.Sobel(channel, cv2.CV_32F, *axis))
     return np.sqrt(squares)
 
 
