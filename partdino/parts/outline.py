@@ -40,6 +40,13 @@ def refine_outline(label_map: np.ndarray, photo: np.ndarray) -> np.ndarray:
     Returns
     -------
     uint8 (H, W), with the labels of `label_map`.
+
+    Examples
+    --------
+    >>> label_map, photo = np.zeros((40, 40), np.uint8), np.zeros((80, 80, 3), np.uint8)
+    >>> label_map[12:30, 10:28], photo[20:60, 20:60] = 1, 255
+    >>> np.flatnonzero(refine_outline(label_map, photo)[40])[[0, -1]].tolist()
+    [20, 59]
     """
     size = photo.shape[:2]
     whole = resize_label_map(label_map, size)
