@@ -50,7 +50,8 @@ def label(
 ) -> None:
     """Label the photos of a feature store: the last step of segment.
 
-    A photo that is not where it was any more costs its overlay, not its label map.
+    A photo that is not where it was any more costs its overlay and the last touch to its outline
+    (--outline-size), not its label map.
 
     Exit code: 0 all images labelled, 1 some failed (failures.csv), 2 nothing done.
     """
