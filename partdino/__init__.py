@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from partdino.parts.codebook import Codebooks, PartClusters, fit_codebooks
     from partdino.parts.foreground import fit_foreground, select_foreground
     from partdino.parts.label_map import resize_label_map
+    from partdino.parts.outline import refine_outline
     from partdino.parts.projection import fit_projection
     from partdino.parts.result import PartSegmentation
     from partdino.parts.smoothing import smooth
@@ -49,6 +50,7 @@ _PUBLIC = {
     "load_backbone": "describe.features",
     "make_regions": "describe.regions",
     "pool": "describe.pooling",
+    "refine_outline": "parts.outline",
     "region_adjacency": "describe.regions",
     "resize_label_map": "parts.label_map",
     "select_foreground": "parts.foreground",
@@ -72,6 +74,7 @@ __all__ = [
     "load_backbone",
     "make_regions",
     "pool",
+    "refine_outline",
     "region_adjacency",
     "resize_label_map",
     "select_foreground",

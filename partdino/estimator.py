@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -25,11 +26,13 @@ from partdino.errors import InputError
 from partdino.images.find import search_images
 from partdino.images.formats import unread_sentence
 from partdino.images.remote import tree_path
+from partdino.images.sizes import resize_image
 from partdino.options import FittedOptions, Options, SettledOptions, validate
 from partdino.parts.fitting import fit_model
-from partdino.parts.labelling import label_image
+from partdino.parts.labelling import label_image, outline_pixels
 from partdino.parts.model import PartModel
 from partdino.parts.model_file import load_model, save_model
+from partdino.parts.outline import OUTLINE_SIZE
 from partdino.parts.result import PartSegmentation
 from partdino.runs.store import DescriptionStore
 
@@ -91,36 +94,50 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
             self._fit(as_sources(images), DescriptionStore(Path(folder)))
         return self
 
-    def fit_predict(self, images: Images, y: None = None) -> list[PartSegmentation]:
+    def fit_predict(
+        self, images: Images, y: None = None, outline_size: int = OUTLINE_SIZE
+    ) -> list[PartSegmentation]:
         """Learn the parts of images and label the same images, describing each only once.
 
-        Equal to ``fit(images).predict(images)``.
+        Equal to ``fit(images).predict(images)``; `outline_size` as there.
         """
         sources = as_sources(images)
         with TemporaryDirectory(prefix="partdino-") as folder:
             store = DescriptionStore(Path(folder))
             names = self._fit(sources, store)
-            return [self._label(name, store.read(name)) for name in names]
+            named = {source.name: source for source in sources}
+            return [self._label(named[name], store.read(name), outline_size) for name in names]
 
-    def predict(self, images: Images) -> list[PartSegmentation]:
+    def predict(self, images: Images, outline_size: int = OUTLINE_SIZE) -> list[PartSegmentation]:
         """Label images with the parts that were learnt.
+
+        Parameters
+        ----------
+        images
+            See the class.
+        outline_size
+            Outlines follow the edges of an image at up to so many pixels on its longer side; 0: as
+            fine as `region_size`.
 
         Returns
         -------
         list of PartSegmentation
             One for every readable image, in their order.
         """
-        return list(self.iter_predict(images))
+        return list(self.iter_predict(images, outline_size))
 
-    def iter_predict(self, images: Images) -> Iterator[PartSegmentation]:
+    def iter_predict(
+        self, images: Images, outline_size: int = OUTLINE_SIZE
+    ) -> Iterator[PartSegmentation]:
         """Label images one after the other: `predict` for more than fit into memory."""
         check_is_fitted(self)
         sources = as_sources(images)
         self.failures_: list[tuple[str, str]] = []
         with self._workers() as pool:
             outcomes = describe_images(sources, self._backbone, self.options_, pool)
+            named = {source.name: source for source in sources}
             for outcome in self._successes(outcomes):
-                yield self._label(outcome.name, outcome.result)
+                yield self._label(named[outcome.name], outcome.result, outline_size)
 
     def save(self, path: str | Path) -> None:
         """Write what was learnt to a safetensors file; raises `OutputError`."""
@@ -180,8 +197,16 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         self.parts_curve_ = model.curve
 
     @one_thread()
-    def _label(self, name: str, description: ImageDescription) -> PartSegmentation:
-        return label_image(name, description, self.model_)
+    def _label(
+        self, source: Source, description: ImageDescription, outline_size: int
+    ) -> PartSegmentation:
+        pixels = outline_pixels(description, self.model_, outline_size)
+        photo = None
+        if pixels:
+            photo = source.load(pixels).pixels
+            scale = min(1.0, math.sqrt(pixels * 3 / photo.size))  # of what was in memory already
+            photo = resize_image(photo, (round(len(photo) * scale), round(photo.shape[1] * scale)))
+        return label_image(source.name, description, self.model_, photo=photo)
 
     def _workers(self) -> AbstractContextManager[Pool | None]:
         options = self.options_

@@ -49,17 +49,24 @@ class Method:
     foreground_rounds
         How often the classifier learns anew from the objects that it has found, each cut out of its
         photo by the photo's own colours and edges; 0 neither learns again nor cuts out.
+    first_guess_kept
+        Share, in [0, 1], of the first guess that rounds must keep. Most do, and find the more for
+        being free of it; on some collections they drift, and birds shrink to their bodies.
     first_guess_weight
-        What the first guess counts, in [0, 1], beside what is learnt in a round. Without any of it,
-        rounds drift on some collections: birds shrink to their bodies.
+        What the first guess counts, in [0, 1], beside what is learnt in a round, where they do not.
+    open_cells
+        How many cells from the outline, to either side, are open when an object is cut out.
     appearance_weight
-        What the classifier's log-odds count against those of the photo's own colours, above 0.
+        What the classifier's log-odds count there against those of the photo's own colours, above
+        0.
     colour_width
         Colours that differ by this much in CIELAB are alike by 1 / sqrt(e); in lightness, two
         thirds of it. In [1, 200].
+    colour_weight
+        The most that a colour's log-odds count for or against the object, above 0.
     cut_reach
-        How much a border without any boundary binds two cells when an object is cut out, as
-        `reach`.
+        How much a border without any boundary binds two cells when an object is cut out: log-odds
+        of a cell that borders along all of one side.
     least_piece
         The least share of an object, in [0, 1], that a piece or a hole of it can be.
     least_object
@@ -103,10 +110,13 @@ class Method:
     background_contrast: float = _number(0.5)
     foreground_penalty: Positive = _number(600.0)
     foreground_rounds: Annotated[int, Interval(ge=0)] = _number(3)
-    first_guess_weight: Share = _number(0.2)
-    appearance_weight: Positive = _number(3.0)
+    first_guess_kept: Share = _number(0.8)
+    first_guess_weight: Share = _number(0.3)
+    open_cells: Count = _number(2)
+    appearance_weight: Positive = _number(1.0)
     colour_width: Annotated[float, Interval(ge=1, le=200)] = _number(10.0)
-    cut_reach: NotNegative = _number(13.0)
+    colour_weight: Positive = _number(1.0)
+    cut_reach: NotNegative = _number(1.0)
     least_piece: Share = _number(0.02)
     least_object: Share = _number(0.002)
     reach: NotNegative = _number(40.0)
@@ -159,10 +169,13 @@ METHOD_OF_0_1: Mapping[str, Any] = {
     "background_contrast": 0.5,
     "foreground_penalty": 600.0,
     "foreground_rounds": 0,
-    "first_guess_weight": 0.2,
-    "appearance_weight": 3.0,
+    "first_guess_kept": 0.8,
+    "first_guess_weight": 0.3,
+    "open_cells": 2,
+    "appearance_weight": 1.0,
     "colour_width": 10.0,
-    "cut_reach": 13.0,
+    "colour_weight": 1.0,
+    "cut_reach": 1.0,
     "least_piece": 0.02,
     "least_object": 0.002,
     "reach": 40.0,

@@ -58,6 +58,11 @@ class Options:
         "Parts",
         "auto: found without labels; none: the images are all object; masks: read from --masks.",
     )
+    foreground_threshold: Annotated[float, Interval(gt=0, lt=1)] = option(
+        0.5,
+        "Parts",
+        "Probability from which on a place is object, with --foreground auto: less finds more.",
+    )
     masks: Path | None = option(
         None, "Parts", "Folder of masks that mirrors the input; object where not 0."
     )
@@ -157,6 +162,7 @@ class SettledOptions:
     seed: int
     fit_on: Literal["sample", "all"]
     foreground: Literal["auto", "none", "masks"]
+    foreground_threshold: float
     masks: Path | None  # absolute
     symmetry: Literal["auto", "together", "apart"]
     backbone: str
@@ -206,7 +212,7 @@ STAGES: dict[str, plugins.Stage] = {
 }
 
 # What is asked of features that are there, not of the photos.
-FITTING_OPTIONS = ("parts", "seed", "fit_on", "foreground")
+FITTING_OPTIONS = ("parts", "seed", "fit_on", "foreground", "foreground_threshold")
 
 # How a run goes, not what it computes: free to differ between fitting, resuming and labelling.
 RUNNING_OPTIONS = ("masks", "weights", "device", "precision", "batch_size", "workers", "engine")

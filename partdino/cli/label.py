@@ -12,6 +12,7 @@ from partdino.cli.parameters import (
     Instances,
     InstanceShare,
     NoReview,
+    OutlineSize,
     Workers,
     least_share,
     or_auto,
@@ -42,13 +43,15 @@ def label(
     ] = False,
     instances: Instances = False,
     instance_share: InstanceShare = None,
+    outline_size: OutlineSize = None,
     no_review: NoReview = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print run.json on stdout.")] = False,
 ) -> None:
     """Label the photos of a feature store: the last step of segment.
 
-    A photo that is not where it was any more costs its overlay, not its label map.
+    A photo that is not where it was any more costs its overlay and the last touch to its outline
+    (--outline-size), not its label map.
 
     Exit code: 0 all images labelled, 1 some failed (failures.csv), 2 nothing done.
     """
@@ -69,5 +72,6 @@ def label(
         engine,
         not no_review,
         least_share(instances, instance_share),
+        outline_size,
     )
     report_run(run, out, reporter, as_json)

@@ -48,6 +48,17 @@ InstanceShare = Annotated[
     ),
 ]
 
+OutlineSize = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=8192,
+        metavar="PIXELS",
+        help="Outlines follow the edges of the photo at up to so many pixels on its longer side; "
+        "0: as fine as --region-size. (default 2048)",
+    ),
+]
+
 _WIDEST = 24  # choices that are longer would be broken within a word at 80 columns
 
 

@@ -12,6 +12,7 @@ from partdino.cli.parameters import (
     Instances,
     InstanceShare,
     NoReview,
+    OutlineSize,
     least_share,
     with_method_options,
 )
@@ -62,6 +63,7 @@ def segment(
     ] = False,
     instances: Instances = False,
     instance_share: InstanceShare = None,
+    outline_size: OutlineSize = None,
     no_review: NoReview = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print run.json on stdout.")] = False,
@@ -84,7 +86,7 @@ def segment(
         raise ConfigError("--drop-removed goes with --update")
     if refit and model is not None:
         raise ConfigError("--refit finds the parts anew and --model has them: pass one of them")
-    more = (not no_review, least_share(instances, instance_share))
+    more = (not no_review, least_share(instances, instance_share), outline_size)
     if refit:
         run = run_refit(inputs, out, given, reporter, drop_removed, *more)
     elif update:

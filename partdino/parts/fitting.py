@@ -172,7 +172,7 @@ def find_foreground(
             f"--min-region {options.min_region} is too large, or the photos are of one colour; "
             "--foreground none takes them as all object"
         )
-    return model
+    return model.cut_at(options.foreground_threshold)
 
 
 def _refined(

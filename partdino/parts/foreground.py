@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags
+from scipy.special import logit
 
 from partdino.describe.description import ImageDescription
 from partdino.method import DEFAULT_METHOD, Method
@@ -53,6 +54,10 @@ class ForegroundModel:
     def appearance(self, features: np.ndarray) -> np.ndarray:
         """Return float64 (R,), the log-odds that (R, D) features are those of the object."""
         return features.astype(np.float64) @ self.weights.astype(np.float64) + self.bias
+
+    def cut_at(self, probability: float) -> ForegroundModel:
+        """Return a model that calls object what this one gives at least such a probability."""
+        return ForegroundModel(self.weights, self.bias - float(logit(probability)))
 
     def mixed_with(self, other: ForegroundModel, share: float) -> ForegroundModel:
         """Return a model whose log-odds are, by this share, those of another one."""
@@ -192,28 +197,62 @@ def select_foreground(
     return foreground & enough
 
 
-def foreground_cells(
+@dataclass(frozen=True, eq=False)
+class FoundObject:
+    """What is object in one photo.
+
+    Attributes
+    ----------
+    inside
+        bool (C,), its cells.
+    confidence
+        float in [0, 1], how far the collection's classifier and the photo's own colours and edges
+        agree: intersection over union of what is object by the first, and then by both. None where
+        there is nothing to compare: with a mask, with no object, or without rounds.
+    """
+
+    inside: np.ndarray
+    confidence: float | None = None
+
+
+def find_object(
     description: ImageDescription,
     foreground: ForegroundModel | None,
     method: Method = DEFAULT_METHOD,
-) -> np.ndarray:
-    """Return bool (C,), the cells that are object: of a mask, of the model, or else all.
+) -> FoundObject:
+    """Find the cells that are object: of a mask, of the model, or else all.
 
     The model knows whole regions, since the object's outline is an edge of the image; the photo's
     own colours and edges then tell cell by cell.
     """
     if description.inside is not None:
-        return description.inside
+        return FoundObject(description.inside)
     if foreground is None:
-        return np.ones(len(description.areas), bool)
+        return FoundObject(np.ones(len(description.areas), bool))
     features, contrast, areas = pool_regions(description)
     if method.foreground_rounds == 0:
         score = foreground.score(features, contrast, method)
-        return select_foreground(score, areas, method)[description.regions]
+        return FoundObject(select_foreground(score, areas, method)[description.regions])
     cut = ObjectCut(description, method)
-    member = object_cells(cut, description, features, foreground)
-    inside = select_foreground(member - 0.5, description.areas, method)
-    return cut.clean(inside)
+    inside = object_cells(cut, description, features, foreground)
+    enough = inside @ description.areas > method.least_object * description.areas.sum()
+    cleaned = cut.clean(inside & enough)
+    looks_like_it = (foreground.appearance(features) > 0)[description.regions]
+    return FoundObject(cleaned, _agreement(looks_like_it, cleaned, description.areas))
+
+
+def _agreement(one: np.ndarray, other: np.ndarray, areas: np.ndarray) -> float | None:
+    """Return the intersection over union of two bool (C,); None where the second is empty."""
+    return float((one & other) @ areas / ((one | other) @ areas)) if other.any() else None
+
+
+def foreground_cells(
+    description: ImageDescription,
+    foreground: ForegroundModel | None,
+    method: Method = DEFAULT_METHOD,
+) -> np.ndarray:
+    """Return bool (C,), the cells that `find_object` finds."""
+    return find_object(description, foreground, method).inside
 
 
 def object_cells(
@@ -222,13 +261,13 @@ def object_cells(
     features: np.ndarray,
     foreground: ForegroundModel,
 ) -> np.ndarray:
-    """Return float64 (C,) in [0, 1], how much each cell is part of the object; see `ObjectCut`.
+    """Return bool (C,), the cells of the object; see `ObjectCut`.
 
     Features are those of the regions, as of `pool_regions`.
     """
     if not np.isfinite(foreground.bias):
-        return np.zeros(len(description.areas))
-    return cut.membership(foreground.appearance(features)[description.regions])
+        return np.zeros(len(description.areas), bool)
+    return cut.inside(foreground.appearance(features)[description.regions])
 
 
 def pool_regions(description: ImageDescription) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

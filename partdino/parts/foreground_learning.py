@@ -23,6 +23,7 @@ from partdino.parts.sampling import evenly_spaced
 if TYPE_CHECKING:
     from partdino.parts.fitting import Descriptions
 
+_NOTHING = 1e-9  # the area of a first guess that found none
 # In every round each image is read and cut anew; a linear classifier learns little from more.
 MAX_CUT_IMAGES = 300
 
@@ -63,7 +64,8 @@ def learn_foreground(
     choose
         Returns which of so many regions of an image to learn from.
     method
-        For `foreground_rounds`, `first_guess_weight`, and what `first_guess` and `ObjectCut` take.
+        For `foreground_rounds`, `first_guess_kept`, `first_guess_weight`, and what `first_guess`
+        and `ObjectCut` take.
 
     Returns
     -------
@@ -78,15 +80,31 @@ def learn_foreground(
     columns = sample.features, sample.contrast
     if method.foreground_rounds == 0:
         return fit_foreground(*columns, sample.areas, method)
-    guess = model = first_guess(*columns, sample.border, sample.areas, method)
-    for _ in range(method.foreground_rounds):
+    guess = first_guess(*columns, sample.border, sample.areas, method)
+
+    def members(model: ForegroundModel) -> np.ndarray:
         pairs = zip(names, sample.chosen, strict=True)
-        member = [_member(store, name, model, method)[chosen] for name, chosen in pairs]
-        learnt = learn_again(sample.features, np.concatenate(member), sample.areas, method)
-        if not np.isfinite(learnt.bias):
-            return learnt
-        model = learnt.mixed_with(guess, method.first_guess_weight)
-    return model
+        each = [_member(store, name, model, method)[chosen] for name, chosen in pairs]
+        return np.concatenate(each)
+
+    first = members(guess)
+    weight_of_first = sample.areas * first / max(sample.areas @ first, _NOTHING)
+
+    def rounds(guess_weight: float, least_kept: float) -> ForegroundModel | None:
+        """Learn round by round; None where less of what the guess found is kept."""
+        model, member = guess, first
+        for done in range(method.foreground_rounds):
+            if done:
+                member = members(model)
+                if weight_of_first @ member < least_kept:
+                    return None
+            learnt = learn_again(sample.features, member, sample.areas, method)
+            if not np.isfinite(learnt.bias):
+                return learnt
+            model = learnt.mixed_with(guess, guess_weight)
+        return model
+
+    return rounds(0.0, method.first_guess_kept) or rounds(method.first_guess_weight, 0.0)
 
 
 def _sample(

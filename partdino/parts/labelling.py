@@ -8,8 +8,10 @@ import numpy as np
 
 from partdino.describe.description import ImageDescription
 from partdino.describe.regions import RegionBlend
+from partdino.parts.instances import count_pieces
 from partdino.parts.label_map import resize_label_map
 from partdino.parts.model import PartModel
+from partdino.parts.outline import refine_outline
 from partdino.parts.pieces import Pieces
 from partdino.parts.projection import object_mean
 from partdino.parts.result import PartSegmentation
@@ -34,6 +36,8 @@ class PixelLabels:
         part is near, 1 / C that it could be any of C parts.
     cosines
         float64 (C, M), between each cell and each centroid of the model.
+    foreground_confidence
+        Of `partdino.parts.foreground.FoundObject`.
     """
 
     foreground: np.ndarray
@@ -41,6 +45,7 @@ class PixelLabels:
     score: np.ndarray
     confidence: np.ndarray
     cosines: np.ndarray
+    foreground_confidence: float | None
 
     @property
     def part(self) -> np.ndarray:
@@ -52,7 +57,8 @@ def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels
     """Find the part of every pixel, whether object or not."""
     method = model.options.numbers
     model.check_features(description)
-    inside = model.foreground_cells(description)
+    found = model.find_object(description)
+    inside = found.inside
     ours = inside if inside.any() else np.ones_like(inside)
     features = smooth_cells(description, inside, method)
     mean = object_mean(features[ours], description.areas[ours])
@@ -70,11 +76,15 @@ def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels
         top = np.maximum(top, score)
         total += np.exp(score / method.temperature)
     confidence = np.exp(top / method.temperature) / total
-    return PixelLabels(inside[cells], best, top, confidence, cosines)
+    return PixelLabels(inside[cells], best, top, confidence, cosines, found.confidence)
 
 
 def label_image(
-    name: str, description: ImageDescription, model: PartModel, with_pieces: bool = False
+    name: str,
+    description: ImageDescription,
+    model: PartModel,
+    with_pieces: bool = False,
+    photo: np.ndarray | None = None,
 ) -> PartSegmentation:
     """Label one image.
 
@@ -86,6 +96,9 @@ def label_image(
         Made with the same options and backbone.
     with_pieces
         Whether the result has its `pieces`.
+    photo
+        The image, uint8 (h, w, 3) RGB, if the outline is to follow its edges; see
+        `outline_pixels`.
 
     Returns
     -------
@@ -96,13 +109,39 @@ def label_image(
     part, num_parts = labels.part, model.options.parts
     return PartSegmentation(
         name=name,
-        label_map=resize_label_map(part, description.size),
+        label_map=resize_label_map(
+            part if photo is None else refine_outline(part, photo), description.size
+        ),
         num_parts=num_parts,
         confidence=_mean_by_part(labels.confidence, part, num_parts),
         typicality=_mean_by_part(labels.score.clip(0), part, num_parts),
         foreground_found=bool(part.any()),
+        foreground_confidence=labels.foreground_confidence,
+        object_pieces=count_pieces(part > 0, model.options.numbers.least_piece),
         pieces=Pieces.of(description, model, labels.cosines, part) if with_pieces else None,
     )
+
+
+def outline_pixels(description: ImageDescription, model: PartModel, side: int) -> int:
+    """Return how many pixels of the photo outlines are refined on.
+
+    Parameters
+    ----------
+    description, model
+        Of the photo, and what labels it.
+    side
+        The most pixels that its longer side may have.
+
+    Returns
+    -------
+    int
+        0 where there is no outline to refine: it is that of a mask, or all is object.
+    """
+    if description.inside is not None or model.foreground is None or side == 0:
+        return 0
+    scale = min(1.0, side / max(description.size))
+    height, width = (max(1, round(length * scale)) for length in description.size)
+    return height * width
 
 
 def _mean_by_part(values: np.ndarray, part: np.ndarray, num_parts: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from partdino.describe.description import ImageDescription
 from partdino.errors import ModelError
 from partdino.options import RUNNING_OPTIONS, FittedOptions, Options, validate
 from partdino.parts.codebook import PartClusters
-from partdino.parts.foreground import ForegroundModel, foreground_cells
+from partdino.parts.foreground import ForegroundModel, FoundObject, find_object
 from partdino.parts.naming import Naming
 
 if TYPE_CHECKING:
@@ -58,9 +58,13 @@ class PartModel:
             labels[-1] = 0
         return labels
 
+    def find_object(self, description: ImageDescription) -> FoundObject:
+        """Find the cells of a described image that are object."""
+        return find_object(description, self.foreground, self.options.numbers)
+
     def foreground_cells(self, description: ImageDescription) -> np.ndarray:
         """Return bool (C,), the cells of a described image that are object."""
-        return foreground_cells(description, self.foreground, self.options.numbers)
+        return self.find_object(description).inside
 
     def asked(self, running: Mapping[str, Any], source: str) -> Options:
         """Return the options of a run that labels with this model.

@@ -3,8 +3,10 @@
 A classifier of the whole collection leaves out what it has not met: a black wing tip, a white
 bumper. Within one photo such pieces have the colours of the rest of the object, or no edge parts
 them from it. Colours of object and background are estimated from what is taken to be which, and
-what is which from the colours, as GrabCut (Rother et al. 2004) does; but softly, on cells instead
-of pixels, and with densities instead of mixtures, so that nothing depends on chance.
+what is which from the colours, as GrabCut (Rother et al. 2004) does; but on cells instead of
+pixels, and with densities instead of mixtures, so that nothing depends on chance. Only cells near
+the outline are open: features see further than a cell, so what they know ends beside the outline,
+not far from it.
 """
 
 from __future__ import annotations
@@ -15,17 +17,15 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
-from scipy.special import expit
 
 from partdino.describe.description import ImageDescription
 from partdino.method import DEFAULT_METHOD, Method
-from partdino.parts.smoothing import spreading
+from partdino.parts.graph_cut import cut_graph
 
-_ITERATIONS = 3
+_ITERATIONS = 2
 _BINS_A_WIDTH = 1.5  # of the histogram of colours: finer ones change nothing
 _REACH = 3.0  # widths, beyond which colours are not alike at all
 _LEAST_DENSITY = 1e-4  # a colour that neither side has tells nothing
-_CERTAIN = 0.999  # no cell is surer than this: its colour would have no other side
 
 
 class ObjectCut:
@@ -36,7 +36,8 @@ class ObjectCut:
     description
         Of the photo; without `colours`, its edges alone tell.
     method
-        For `appearance_weight`, `colour_width`, `cut_reach`, `strength` and `least_piece`.
+        For `open_cells`, `appearance_weight`, `colour_width`, `colour_weight`, `cut_reach`,
+        `strength` and `least_piece`.
     """
 
     def __init__(self, description: ImageDescription, method: Method = DEFAULT_METHOD) -> None:
@@ -44,12 +45,12 @@ class ObjectCut:
         self._areas = description.areas.astype(np.float64)
         self._ends = description.edges.astype(np.int64).T
         weak = np.exp(-description.strength.astype(np.float64) / method.strength)
-        binding = method.cut_reach * description.border_length * weak
-        self._spread = spreading(len(self._areas), self._ends, description.border_length, binding)
+        width = np.sqrt(self._areas.sum()) / method.lattice  # of a cell: areas into lengths
+        self._binding = method.cut_reach * width * description.border_length * weak
         self._colours = description.colours
 
-    def membership(self, log_odds: np.ndarray) -> np.ndarray:
-        """Tell how much each cell belongs to the object.
+    def inside(self, log_odds: np.ndarray) -> np.ndarray:
+        """Tell which cells are the object.
 
         Parameters
         ----------
@@ -58,14 +59,19 @@ class ObjectCut:
 
         Returns
         -------
-        float64 (C,) in [0, 1]
+        bool (C,)
         """
+        inside = log_odds > 0
+        far = ~self._near_outline(inside)
+        certain = np.where(inside, np.inf, -np.inf)
         known = self._method.appearance_weight * log_odds
-        member = self._smooth(expit(known))
-        if self._colours is not None:
-            for _ in range(_ITERATIONS):
-                member = self._smooth(expit(known + self._colour_log_odds(member)))
-        return member
+        for _ in range(_ITERATIONS):
+            if inside.all() or not inside.any():
+                return inside
+            odds = known + self._colour_log_odds(inside)
+            odds = np.where(far, certain, self._areas * odds)
+            inside = cut_graph(odds, self._ends, self._binding)
+        return inside
 
     def clean(self, inside: np.ndarray) -> np.ndarray:
         """Return bool (C,), an object without its smallest pieces and holes."""
@@ -74,15 +80,23 @@ class ObjectCut:
             inside = self._without_small(inside, kind, least)
         return inside
 
-    def _smooth(self, values: np.ndarray) -> np.ndarray:
-        return self._spread(values[:, None]).ravel().clip(0, 1)
+    def _near_outline(self, inside: np.ndarray) -> np.ndarray:
+        """Return bool (C,), cells that are `open_cells` from the other side at most."""
+        near = np.zeros(len(inside), bool)
+        crossing = inside[self._ends[0]] != inside[self._ends[1]]
+        near[self._ends[:, crossing]] = True
+        for _ in range(self._method.open_cells - 1):
+            touching = near[self._ends].any(axis=0)
+            near[self._ends[:, touching]] = True
+        return near
 
-    def _colour_log_odds(self, member: np.ndarray) -> np.ndarray:
+    def _colour_log_odds(self, inside: np.ndarray) -> np.ndarray | float:
         """Return float64 (C,), how much likelier each cell's colour is in the object."""
-        member = member.clip(1 - _CERTAIN, _CERTAIN)
-        densities = [self._density(weights) for weights in (member, 1 - member)]
-        of_object, of_background = (density + _LEAST_DENSITY for density in densities)
-        return np.log(of_object / of_background)
+        if self._colours is None:
+            return 0.0
+        of_object, of_background = map(self._density, (inside, ~inside))
+        odds = np.log((of_object + _LEAST_DENSITY) / (of_background + _LEAST_DENSITY))
+        return odds.clip(-self._method.colour_weight, self._method.colour_weight)
 
     def _density(self, member: np.ndarray) -> np.ndarray:
         """Return float64 (C,), the mean likeness of each cell's colour to those of the members."""

@@ -35,6 +35,11 @@ class PartSegmentation:
         centroid; 0 where the part is absent.
     foreground_found
         False where no foreground was found: the label map is then all background.
+    foreground_confidence
+        In [0, 1], see `partdino.parts.foreground.FoundObject`; None where it is not known.
+    object_pieces
+        How many connected pieces the foreground has, see `count_pieces`; None where it is not
+        known.
     pieces
         What the label map is made of, where that was asked for.
     instances
@@ -47,6 +52,8 @@ class PartSegmentation:
     confidence: np.ndarray
     typicality: np.ndarray
     foreground_found: bool
+    foreground_confidence: float | None = None
+    object_pieces: int | None = None
     pieces: Pieces | None = None
     instances: np.ndarray | None = None
 

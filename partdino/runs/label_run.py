@@ -15,7 +15,7 @@ from partdino.runs.changes import Changes
 from partdino.runs.folder import MODEL_FILE, OutputFolder
 from partdino.runs.reporting import RunLog
 from partdino.runs.result_log import RESULTS_FILE, read_head, read_results
-from partdino.runs.resume import share_of
+from partdino.runs.resume import outline_of, share_of
 from partdino.runs.run_record import run_document, write_run_tables
 from partdino.runs.shard import Shard
 from partdino.runs.steps.label import Making, label, renew
@@ -122,7 +122,7 @@ class LabelRun:
         pool
             Worker processes, or None.
         """
-        making = Making(model, self._for_review, share_of(self._same))
+        making = Making(model, self._for_review, share_of(self._same), outline_of(self._same))
         if self.done is None:
             content = None if self._given is None else self._given.content
             label(store, self._shard, making, content, self._folder.place, pool, self._log)

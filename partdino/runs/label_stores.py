@@ -15,7 +15,7 @@ from partdino.runs.folder import OutputFolder
 from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
-from partdino.runs.resume import Existing, fingerprint, share_of
+from partdino.runs.resume import Existing, fingerprint, outline_of, share_of
 from partdino.runs.shard import WHOLE, Shard
 from partdino.runs.store import FeatureStore, open_stores
 
@@ -32,6 +32,7 @@ def label_stores(
     engine: Literal["local", "ray"] = "local",
     for_review: bool = True,
     least_share: float | None = None,
+    outline_size: int | None = None,
 ) -> dict[str, Any]:
     """Label the images of a store and write every output format.
 
@@ -51,7 +52,7 @@ def label_stores(
         What to do if `out` holds results.
     workers, engine
         Processes beside this one, and where they run; see `stage_workers`.
-    for_review, least_share
+    for_review, least_share, outline_size
         As of `partdino.runs.segment.segment`.
 
     Returns
@@ -75,7 +76,8 @@ def label_stores(
     with lock_folder(out):
         folder = OutputFolder(out, existing)
         share = share_of(folder.begun, least_share)
-        same = fingerprint(header.identity, model.options, given.sha256, str(shard), share)
+        size = outline_of(folder.begun, outline_size)
+        same = fingerprint(header.identity, model.options, given.sha256, str(shard), share, size)
         run = LabelRun(folder, same, shard, given, log, for_review)
         images = run.begin(shard.share(store.images))
         if run.done and not images:

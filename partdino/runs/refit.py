@@ -30,7 +30,7 @@ from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
 from partdino.runs.result_log import RESULTS_FILE, Recorded, read_results
-from partdino.runs.resume import Existing, fingerprint, share_of
+from partdino.runs.resume import Existing, fingerprint, outline_of, share_of
 from partdino.runs.review import Review, read_review, write_review
 from partdino.runs.segment import complete, find, settled
 from partdino.runs.shard import WHOLE
@@ -53,6 +53,7 @@ def refit(
     drop_removed: bool = False,
     for_review: bool = True,
     least_share: float | None = None,
+    outline_size: int | None = None,
 ) -> dict[str, Any]:
     """Fit a finished run anew over the photos of today and label them all.
 
@@ -70,7 +71,7 @@ def refit(
         Whether results of photos that are not there any more may go.
     for_review
         As of `segment`.
-    least_share
+    least_share, outline_size
         As of `segment`; may be another one than the run's.
 
     Returns
@@ -96,7 +97,8 @@ def refit(
         _check_removed(out, Changes.between(recorded, photos), drop_removed)
         setting = settled(asked, None, log)
         share = share_of(folder.begun, least_share)
-        same = fingerprint(setting.identity(photos), asked, None, str(WHOLE), share)
+        size = outline_of(folder.begun, outline_size)
+        same = fingerprint(setting.identity(photos), asked, None, str(WHOLE), share, size)
         run = LabelRun(
             folder, same, WHOLE, None, log, for_review, begun_as={**same, "refit": old.sha256}
         )

@@ -71,7 +71,7 @@ class Recorded:
         Why it has no result, or None.
     photo_found
         Whether the photo could be read for the overlay.
-    confidence, typicality, foreground_found
+    confidence, typicality, foreground_found, foreground_confidence, object_pieces
         As `PartSegmentation`; None after a failure.
     file
         What its files are called, before the suffix, see `partdino.runs.image_names`; None in lists
@@ -88,6 +88,8 @@ class Recorded:
     confidence: list[float] | None = None
     typicality: list[float] | None = None
     foreground_found: bool | None = None
+    foreground_confidence: float | None = None
+    object_pieces: int | None = None
     file: str | None = None
     objects: int | None = None
 
@@ -108,6 +110,8 @@ class Recorded:
             confidence=result.confidence.tolist(),
             typicality=result.typicality.tolist(),
             foreground_found=result.foreground_found,
+            foreground_confidence=result.foreground_confidence,
+            object_pieces=result.object_pieces,
             file=file,
             objects=result.objects,
         )
@@ -142,10 +146,14 @@ class Recorded:
                 isinstance(n, float | int) and 0 <= n <= 1 for n in numbers
             ):
                 raise ValueError("confidence")
+        sure = self.foreground_confidence
+        if not (sure is None or (isinstance(sure, float | int) and 0 <= sure <= 1)):
+            raise ValueError("foreground_confidence")
         if self.failure is None and len(self.confidence or ()) != len(self.typicality or ()):
             raise ValueError("typicality")
-        if not (self.objects is None or (type(self.objects) is int and self.objects >= 0)):
-            raise ValueError("objects")
+        for count in (self.objects, self.object_pieces):
+            if not (count is None or (type(count) is int and count >= 0)):
+                raise ValueError("objects")
 
     def recall(self, out: Path) -> PartSegmentation:
         """Return the result, with the label map as it was written to an output folder.
@@ -171,6 +179,8 @@ class Recorded:
             confidence=np.array(confidence, np.float32),
             typicality=np.array(typicality, np.float32),
             foreground_found=bool(self.foreground_found),
+            foreground_confidence=self.foreground_confidence,
+            object_pieces=self.object_pieces,
         )
 
 

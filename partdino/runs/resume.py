@@ -13,6 +13,7 @@ from partdino.errors import ConfigError, OutputError
 from partdino.files import check_writable, recover_folder, refuse_url
 from partdino.options import FITTING_OPTIONS, FittedOptions, Options
 from partdino.output_marks import RUN_FILE, STORE_FILE, Mark, is_output
+from partdino.parts.outline import OUTLINE_SIZE
 from partdino.version import __version__
 
 # Where two hashes would tell nobody anything.
@@ -23,6 +24,7 @@ _WORDS = {
 }
 LEFTOVERS = ".partdino-*"  # temporary files of `partdino.files`, where a run was killed
 INSTANCES = "instances"  # in a fingerprint, if objects are told apart
+OUTLINE = "outline_size"  # in a fingerprint; that of a run of 0.1 lacks it
 LOCK_FILE = ".partdino.lock"  # see `partdino.runs.lock`
 
 
@@ -74,6 +76,7 @@ def fingerprint(
     model_sha256: str | None,
     shard: str,
     least_share: float | None = None,
+    outline_size: int = OUTLINE_SIZE,
 ) -> dict[str, Any]:
     """Collect all that decides a run's results except its images: what resuming it compares.
 
@@ -89,6 +92,8 @@ def fingerprint(
         Which share of the images the run labels.
     least_share
         Of `partdino.parts.instances`, None where objects are not told apart.
+    outline_size
+        How fine outlines are, see `partdino.parts.outline`.
 
     Raises
     ------
@@ -109,6 +114,7 @@ def fingerprint(
         **identity,
         "model_sha256": model_sha256,
         "shard": shard,
+        OUTLINE: outline_size,
         **objects,
     }
 
@@ -134,6 +140,20 @@ def share_of(begun: Any, asked: float | None = None) -> float | None:
     if share is not None and not (isinstance(share, float | int) and 0 <= share <= 1):
         raise OutputError(f"{RUN_FILE} is damaged: {INSTANCES} is {share!r}, no share; begin anew")
     return share
+
+
+def outline_of(begun: Any, asked: int | None = None) -> int:
+    """Return how fine outlines are by a run's fingerprint, as `share_of` does; 0 if it is of 0.1.
+
+    Of an empty one, which is that of a new run, it is the default.
+    """
+    if not isinstance(begun, Mapping):
+        raise OutputError(f"{RUN_FILE} is damaged: its fingerprint is {begun!r}; begin anew")
+    done = begun.get(OUTLINE, 0) if begun else OUTLINE_SIZE
+    size = done if asked is None else asked
+    if type(size) is not int or size < 0:
+        raise OutputError(f"{RUN_FILE} is damaged: {OUTLINE} is {size!r}, no size; begin anew")
+    return size
 
 
 _AGAIN = "resume with the same, or start again with --overwrite"

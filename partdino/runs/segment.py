@@ -26,7 +26,7 @@ from partdino.runs.folder import CURVE_NAME, MODEL_FILE, OutputFolder
 from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
-from partdino.runs.resume import Existing, fingerprint, share_of
+from partdino.runs.resume import Existing, fingerprint, outline_of, share_of
 from partdino.runs.shard import WHOLE
 from partdino.runs.steps.describe import check_any, describe
 from partdino.runs.steps.fit import fit_store
@@ -47,6 +47,7 @@ def segment(
     existing: Existing = Existing.REFUSE,
     for_review: bool = True,
     least_share: float | None = None,
+    outline_size: int | None = None,
 ) -> dict[str, Any]:
     """Segment the parts in all images and write every output format.
 
@@ -69,6 +70,9 @@ def segment(
     least_share
         Which pieces of the foreground are objects of their own, see `partdino.parts.instances`.
         None: a new run does not tell them apart, one that goes on does as it did.
+    outline_size
+        Of the photos that outlines are refined on, the longer side; 0: they are not refined. None:
+        `OUTLINE_SIZE`, and a run that goes on does as it did.
 
     Returns
     -------
@@ -89,7 +93,8 @@ def segment(
         setting = settled(asked, source, log)
         sha256 = None if source is None else source.sha256
         share = share_of(folder.begun, least_share)
-        same = fingerprint(setting.identity(photos), asked, sha256, str(WHOLE), share)
+        size = outline_of(folder.begun, outline_size)
+        same = fingerprint(setting.identity(photos), asked, sha256, str(WHOLE), share, size)
         run = LabelRun(folder, same, WHOLE, source, log, for_review)
 
         def model(store: FeatureStore, pool: Pool | None) -> PartModel:

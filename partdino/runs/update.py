@@ -16,7 +16,7 @@ from partdino.runs.folder import MODEL_FILE, OutputFolder, read_run
 from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
-from partdino.runs.resume import INSTANCES, Existing, check_same
+from partdino.runs.resume import INSTANCES, OUTLINE, Existing, check_same, outline_of
 from partdino.runs.segment import complete, find, options_of, settled
 from partdino.runs.shard import WHOLE
 from partdino.version import __version__
@@ -36,6 +36,7 @@ def update(
     drop_removed: bool = False,
     for_review: bool = True,
     least_share: float | None = None,
+    outline_size: int | None = None,
 ) -> dict[str, Any]:
     """Label what is new or has changed in a finished run, with its model and its options.
 
@@ -53,7 +54,7 @@ def update(
         Which model the run is believed to have, if that is to be checked.
     drop_removed
         Whether photos that are not there any more are taken out; else their results stay.
-    for_review, least_share
+    for_review, least_share, outline_size
         As of `segment`.
 
     Returns
@@ -84,6 +85,8 @@ def update(
         now = {**done["fingerprint"], "version": __version__, **setting.identity(photos)}
         if least_share is not None:
             now[INSTANCES] = least_share
+        if outline_of(done["fingerprint"], outline_size) != outline_of(done["fingerprint"]):
+            now[OUTLINE] = outline_size
         check_same(
             out,
             done["fingerprint"],

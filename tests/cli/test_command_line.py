@@ -110,6 +110,7 @@ def test_a_path_through_every_option(given):
         "min_region": 7,
         "region_size": 99,
         "fit_on": "all",
+        "foreground_threshold": 0.25,
         "device": "cuda:1",
         "precision": "bf16",
         "batch_size": 2,

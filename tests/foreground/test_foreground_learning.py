@@ -11,10 +11,14 @@ from skimage.segmentation import find_boundaries
 from partdino.describe.contrast import border_contrast, border_share
 from partdino.describe.description import ImageDescription
 from partdino.describe.regions import region_adjacency
+from partdino.describe.settling import settled_of
 from partdino.describe.vectors import normalise
 from partdino.method import DEFAULT_METHOD, METHOD_OF_0_1, Method
+from partdino.options import validate
+from partdino.parts.fitting import find_foreground
 from partdino.parts.foreground import (
     ForegroundModel,
+    find_object,
     first_guess,
     foreground_cells,
     learn_again,
@@ -83,6 +87,38 @@ def test_objects_are_found_whether_they_touch_the_border_or_not(boxes):
         assert np.mean(inside == animal) > 0.9
 
 
+def with_legs_like_the_ground(collection: Collection) -> Collection:
+    """The lower half of each animal nearly looks like the ground: rounds lose it."""
+    rng = np.random.default_rng(5)
+    like = 0.7 * np.eye(DIM)[1] + 0.3 * np.eye(DIM)[2]
+    for number, (description, animal) in enumerate(collection.pairs):
+        features = description.features.astype(float).reshape(SIDE, SIDE, DIM)
+        rows, columns = SMALL[number]
+        legs = features[rows.stop - 3 : rows.stop, columns]
+        legs[:] = normalise(like + 0.15 * rng.normal(size=legs.shape))
+        contrast = border_contrast(features).ravel()
+        flat = features.reshape(-1, DIM).astype(np.float16)
+        changed = replace(description, features=flat, contrast=contrast)
+        collection.pairs[number] = (changed, animal)
+    return collection
+
+
+def test_rounds_are_free_of_the_first_guess_unless_they_lose_it():
+    def biases(collection: Collection, kept: float) -> list[float]:
+        methods = (
+            replace(ROUNDS, first_guess_kept=kept, first_guess_weight=weight)
+            for weight in (0.0, 0.25, 0.9)
+        )
+        return [learn(collection, method).bias for method in methods]
+
+    whole = biases(Collection(SMALL), 0.8)
+    assert whole[0] == whole[1] == whole[2]
+    losing = biases(with_legs_like_the_ground(Collection(SMALL)), 0.8)
+    assert losing[0] < losing[1] < losing[2]
+    ignored = biases(with_legs_like_the_ground(Collection(SMALL)), 0.0)
+    assert ignored == [losing[0]] * 3
+
+
 def test_old_stores_have_no_colours_and_do_not_say_what_is_at_the_border():
     collection = Collection(SMALL)
     collection.pairs = [(replace(d, border=None), animal) for d, animal in collection.pairs]
@@ -103,6 +139,29 @@ def test_models_of_version_0_1_decide_as_they_did():
         features = description.features.astype(float)
         expected = model.score(features, description.contrast, method) > 0
         np.testing.assert_array_equal(foreground_cells(description, model, method), expected)
+
+
+def test_confidence_falls_where_the_photo_and_the_collection_disagree():
+    collection = Collection(SMALL)
+    model = learn(collection)
+    description, _ = collection.pairs[0]
+    sure = find_object(description, model, ROUNDS)
+    assert sure.confidence > 0.9
+    bound = replace(ROUNDS, cut_reach=100.0)  # with no edge to stop at, the cut takes what is open
+    no_edges = replace(description, strength=np.zeros_like(description.strength))
+    unsure = find_object(no_edges, model, bound)
+    before = foreground_cells(description, model, replace(ROUNDS, cut_reach=0.0))
+    together = (before & unsure.inside).sum() / (before | unsure.inside).sum()
+    assert unsure.confidence < 0.9 and abs(unsure.confidence - together) < 0.05
+
+
+def test_confidence_is_unknown_where_nothing_is_compared():
+    collection = Collection(SMALL)
+    model = learn(collection)
+    description, animal = collection.pairs[0]
+    assert find_object(replace(description, inside=animal), model, ROUNDS).confidence is None
+    assert find_object(description, None, ROUNDS).confidence is None
+    assert find_object(description, model, Method(**METHOD_OF_0_1)).confidence is None
 
 
 def test_photos_of_nothing_have_no_object():
@@ -136,6 +195,26 @@ def test_models_are_mixed_by_their_log_odds():
     mixed = one.mixed_with(other, 0.25)
     np.testing.assert_allclose(mixed.appearance(features), 2 * one.appearance(features))
     np.testing.assert_array_equal(one.mixed_with(other, 0.0).weights, one.weights)
+
+
+def test_a_model_cut_at_a_probability_calls_object_what_has_it():
+    model = ForegroundModel(np.array([1.0, 0.5], np.float32), -0.2)
+    features = np.random.default_rng(0).normal(size=(50, 2))
+    probability = 1 / (1 + np.exp(-model.appearance(features)))
+    for least in (0.1, 0.5, 0.9):
+        found = model.cut_at(least).appearance(features) > 0
+        np.testing.assert_array_equal(found, probability > least)
+
+
+def test_the_threshold_is_part_of_the_fit():
+    collection = Collection(SMALL)
+
+    def bias(threshold: float) -> float:
+        given = {"foreground_threshold": threshold, "numbers": ROUNDS}
+        return find_foreground(collection, collection.names, settled_of(validate(given))).bias
+
+    assert bias(0.5) == learn(collection).bias
+    assert bias(0.1) == pytest.approx(bias(0.5) + np.log(9))
 
 
 def test_learning_again_goes_by_how_much_each_region_belongs():

@@ -48,14 +48,27 @@ def scene() -> tuple[np.ndarray, np.ndarray]:
 
 
 def cut(description: ImageDescription, odds: np.ndarray) -> np.ndarray:
-    return (ObjectCut(description).membership(odds.ravel()) > 0.5).reshape(SIDE, SIDE)
+    return ObjectCut(description).inside(odds.ravel()).reshape(SIDE, SIDE)
 
 
-def test_what_the_collection_leaves_open_goes_by_its_colour():
+def test_near_the_outline_what_the_collection_leaves_open_goes_by_its_colour():
     colours, animal = scene()
     odds = np.where(animal, 1.0, -1.0)
-    odds[5:15, 11:16] = -0.3  # a wing that the classifier takes for background
+    odds[5:15, 14:16] = -0.3  # the edge of a wing that the classifier takes for background
     np.testing.assert_array_equal(cut(described(colours, animal), odds), animal)
+
+
+def test_far_from_the_outline_the_collection_is_right():
+    colours, animal = scene()
+    odds = np.where(animal, 1.0, -1.0)
+    stone = np.zeros_like(animal)
+    stone[1:3, 0:4] = True
+    colours[stone], odds[stone] = BLACK, -0.1
+    description = described(colours, animal | stone)
+    np.testing.assert_array_equal(cut(description, odds), animal)
+    all_open = ObjectCut(description, replace(DEFAULT_METHOD, open_cells=SIDE))
+    found = all_open.inside(odds.ravel()).reshape(SIDE, SIDE)
+    np.testing.assert_array_equal(found, animal | stone)
 
 
 def test_what_the_collection_is_sure_of_stays_whatever_its_colour():
@@ -83,9 +96,8 @@ def test_a_photo_of_one_colour_is_cut_by_what_is_known():
 
 @pytest.mark.parametrize("odds", [-50.0, 50.0])
 def test_all_of_one_kind(odds):
-    member = ObjectCut(described(*scene())).membership(np.full(SIDE**2, odds))
-    assert ((member > 0.5) == (odds > 0)).all()
-    assert 0 <= member.min() <= member.max() <= 1
+    inside = ObjectCut(described(*scene())).inside(np.full(SIDE**2, odds))
+    assert (inside == (odds > 0)).all()
 
 
 def test_specks_and_holes_are_cleaned_away_and_large_ones_stay():

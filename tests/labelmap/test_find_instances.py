@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import ndimage
 
-from partdino.parts.instances import LEAST_SHARE, find_instances
+from partdino.parts.instances import LEAST_SHARE, count_pieces, find_instances
 from partdino.parts.result import PartSegmentation, part_geometry
 
 sides = st.integers(1, 16)
@@ -121,3 +121,12 @@ def test_every_part_of_every_object_is_measured_where_it_is(label_map):
         assert each.centroid == pytest.approx(alone.centroid)
         x, y, width, height = each.box
         np.testing.assert_array_equal(each.mask(result), mask[y : y + height, x : x + width])
+
+
+def test_pieces_are_counted_without_specks():
+    inside = np.zeros((20, 20), bool)
+    inside[:10, :10] = inside[12:18, 12:18] = inside[19, 0] = True
+    assert count_pieces(inside, 0.02) == 2
+    assert count_pieces(inside, 0.0) == 3
+    assert count_pieces(inside, 0.5) == 1
+    assert count_pieces(np.zeros((3, 3), bool), 0.0) == 0

@@ -62,6 +62,16 @@ def test_what_is_odd_is_said():
     assert {found[f"{index}.jpg"] for index in range(20)} == {""}
 
 
+def test_an_outline_far_less_sure_than_the_others_is_odd():
+    photos = [photo(f"{n}", 1000, 500, 200, foreground_confidence=0.95) for n in range(20)]
+    photos.append(photo("unsure", 1000, 500, 200, foreground_confidence=0.6))
+    photos.append(photo("wrong", 1000, 500, 200, foreground_confidence=0.0))
+    photos.append(photo("unknown", 1000, 500, 200))
+    found = judged(photos)
+    assert found["unsure"] == "outline unsure (0.6)" and found["wrong"] == "outline unsure (0)"
+    assert {words for name, words in found.items() if name not in ("unsure", "wrong")} == {""}
+
+
 def test_a_few_photos_tell_nothing_usual():
     assert set(judged([*usual(5), photo("small", 10, 5, 2)]).values()) == {""}
 

@@ -237,4 +237,4 @@ def test_what_was_labelled_anew_is_not_mended_any_more(tmp_path: Path):
     with pytest.raises(ReviewError, match=r"03.jpg was labelled anew since it was mended"):
         Division(other.folder, review, K).result(other.images[3])
     assert other.fresh(review).mended == {} and run.fresh(review).mended == mended
-    assert 3 not in dict(what_to_look_at(PartsOfPhotos.of(run, run.fresh(review))))
+    assert 3 not in dict(what_to_look_at(run, PartsOfPhotos.of(run, run.fresh(review))))

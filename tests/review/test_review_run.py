@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -73,7 +74,7 @@ def test_examples_are_the_most_typical_then_the_least(run: FinishedRun):
 
 def test_what_to_look_at_says_why(run: FinishedRun):
     review = Review("", parts={4: PartReview(name="tail")})
-    listed = dict(what_to_look_at(PartsOfPhotos.of(run, review)))
+    listed = dict(what_to_look_at(run, PartsOfPhotos.of(run, review)))
     assert listed[11] == ["no object was found"]
     assert "tail is missing" in listed[2]
     assert listed[0] == ["among the least sure"]
@@ -88,8 +89,23 @@ def test_an_odd_size_is_seen(tmp_path: Path):
         return labels
 
     run = open_run(write_run(tmp_path, [f"{index}.jpg" for index in range(13)], draw))
-    listed = dict(what_to_look_at(PartsOfPhotos.of(run, Review(""))))
+    listed = dict(what_to_look_at(run, PartsOfPhotos.of(run, Review(""))))
     assert listed[4] == ["part 1 has an odd size", "part 2 has an odd size"]
+
+
+def test_objects_in_pieces_and_unsure_outlines_are_seen(run: FinishedRun):
+    said = [replace(i, object_pieces=1, foreground_confidence=0.9) for i in run.images]
+    for index in range(len(said)):
+        said[index] = replace(said[index], foreground_confidence=0.9 + index % 3 / 100)
+    said[3] = replace(said[3], object_pieces=3)
+    said[4] = replace(said[4], foreground_confidence=0.4)
+    said[5] = replace(said[5], object_pieces=None, foreground_confidence=None)
+    told = replace(run, images=said)
+    before = dict(what_to_look_at(run, PartsOfPhotos.of(run, NOTHING)))
+    listed = dict(what_to_look_at(told, PartsOfPhotos.of(told, NOTHING)))
+    assert listed.pop(3) == ["its object is in 3 pieces"]
+    assert listed.pop(4) == ["its outline is unsure"]
+    assert listed == before
 
 
 def test_label_maps_travel_as_grey(run: FinishedRun):

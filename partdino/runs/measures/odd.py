@@ -34,6 +34,10 @@ class _Usual:
         spread = _TO_SD * float(np.median(np.abs(logarithms - median)))
         return cls(median, max(spread, _LEAST_SPREAD))
 
+    def is_small(self, share: float) -> bool:
+        """Tell whether a share, 0 among them, is far below the median."""
+        return share <= 0 or math.log(share) < self.median - _FAR * self.spread
+
     def judge(self, share: float) -> str | None:
         """Return how a share is far from the median, or None."""
         difference = math.log(share) - self.median
@@ -43,7 +47,7 @@ class _Usual:
 
 
 class OddPhotos:
-    """Collects the areas of all photos, and says then what is odd about each.
+    """Collects the areas of all photos, and how sure their foregrounds are, to say what is odd.
 
     A part's area counts as its share of the object, and the object's as its share of the photo:
     distance and resolution do not make a part odd. Both are judged by their logarithm.
@@ -57,12 +61,15 @@ class OddPhotos:
     def __init__(self, names: Mapping[int, str]) -> None:
         self._names = names
         self._objects = array("d")
+        self._sure = array("d")
         self._parts: dict[int, array] = {}
 
     def add(self, photo: PhotoMeasures) -> None:
         """Take the areas of a photo."""
         if photo.parts:
             self._objects.append(photo.object_area / (photo.width * photo.height))
+        if photo.foreground_confidence:
+            self._sure.append(photo.foreground_confidence)
         for part in photo.parts:
             self._parts.setdefault(part.part, array("d")).append(part.share_of_object)
 
@@ -72,6 +79,7 @@ class OddPhotos:
         least = _MOST * count if count >= _ENOUGH else math.inf
         self._common = [part for part, shares in sorted(self._parts.items()) if len(shares) > least]
         self._object = _Usual.of(np.array(self._objects))
+        self._foreground = _Usual.of(np.array(self._sure))
         self._usual = {part: _Usual.of(np.array(shares)) for part, shares in self._parts.items()}
 
     def of(self, photo: PhotoMeasures) -> str:
@@ -92,6 +100,9 @@ class OddPhotos:
         share = photo.object_area / (photo.width * photo.height)
         if self._object and (verdict := self._object.judge(share)):
             yield f"object {verdict}"
+        sure = photo.foreground_confidence
+        if self._foreground and sure is not None and self._foreground.is_small(sure):
+            yield f"outline unsure ({sure:.2g})"
         present = {part.part for part in photo.parts}
         yield from (f"{self._names[part]} missing" for part in self._common if part not in present)
         for part in photo.parts:

@@ -31,6 +31,8 @@ class PhotoMeasures:
         Of the upright photo, in pixels; 0 after a failure.
     foreground_found, photo_found
         Whether there is an object, and whether the photo could be read for its colours.
+    foreground_confidence
+        How sure its outline is, in [0, 1]; None where it is not known.
     photo_replaced
         Whether it is another one than was labelled, and was not read therefore.
     confidence
@@ -49,6 +51,7 @@ class PhotoMeasures:
     width: int = 0
     height: int = 0
     foreground_found: bool = False
+    foreground_confidence: float | None = None
     photo_found: bool = False
     photo_replaced: bool = False
     confidence: tuple[float, ...] = ()
@@ -130,6 +133,7 @@ def measure_photo(
         width=width,
         height=height,
         foreground_found=result.foreground_found,
+        foreground_confidence=result.foreground_confidence,
         photo_found=photo is not None,
         photo_replaced=replaced,
         confidence=tuple(result.confidence.tolist()),

@@ -21,7 +21,7 @@ _IN_MM = ("area_mm2", *(name.replace("_px", "_mm") for name in _LENGTHS))
 _ZERO_WHERE_ABSENT = ("area_px", "share_of_object", "share_of_photo", "pieces", "area_mm2")
 _PHOTO = (
     *("odd", "photo_width_px", "photo_height_px", "object_area_px", "object_share_of_photo"),
-    *("parts_present", "mean_confidence"),
+    *("parts_present", "mean_confidence", "foreground_confidence"),
 )
 _SAID = ("checked", "mended")
 _DIGITS = 6  # significant ones
@@ -153,7 +153,8 @@ class Tables:
         size, area = (photo.width, photo.height), photo.object_area
         share = rounded(area / (photo.width * photo.height))
         objects = [len(photo.objects or ())] if self.instances else []
-        return [*size, *objects, area, share, len(photo.parts), rounded(photo.mean_confidence)]
+        sure = (rounded(photo.mean_confidence), rounded(photo.foreground_confidence))
+        return [*size, *objects, area, share, len(photo.parts), *sure]
 
     def _wide(self, photo: PhotoMeasures) -> Iterator[Any]:
         present = {part.part: self.values(photo, part) for part in photo.parts}

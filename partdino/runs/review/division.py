@@ -17,6 +17,7 @@ from partdino.files import file_sha256
 from partdino.output_marks import REVIEW_FILE
 from partdino.parts.label_map import resize_label_map
 from partdino.parts.model_file import load_model
+from partdino.parts.outline import spread_labels
 from partdino.parts.pieces import Pieces
 from partdino.parts.result import PartSegmentation
 from partdino.runs.folder import MODEL_FILE
@@ -131,13 +132,13 @@ class Division:
             means = (np.pad(m, (0, size - len(m))) for m in (result.confidence, result.typicality))
             confidence, typicality = means
             return replace(result, num_parts=size, confidence=confidence, typicality=typicality)
-        labels = self.small(recorded)
-        shares = self.shares(recorded)
+        pieces, mend = self._pieces(recorded), self.review.mended.get(recorded.name)
+        labels, shares = self._labels(pieces, mend), self.shares(recorded)
         areas = np.bincount(result.label_map.ravel(), minlength=self.num_parts + 1)
         _, confidence, typicality = shares.apply(areas, result.confidence, result.typicality)
         return replace(
             result,
-            label_map=resize_label_map(labels, result.label_map.shape),
+            label_map=_drawn(labels, pieces.labels(self._clusters.parts), result.label_map),
             num_parts=size,
             confidence=confidence.astype(np.float32),
             typicality=typicality.astype(np.float32),
@@ -150,15 +151,30 @@ class Division:
 
     def shares(self, recorded: Recorded) -> Shares:
         """Return what becomes of the labels of a photo; errors as of `result`."""
+        return self.shares_of(self.tally(recorded))
+
+    def tally(self, recorded: Recorded) -> np.ndarray:
+        """Count the pixels of a photo's pieces by cluster and by what a person gave them.
+
+        Returns
+        -------
+        int64 (M + 1, G + 2): of the background and of each cluster, first those that nobody gave
+        anything, then those given to the background and to each part. What is split later changes
+        none of it.
+        """
         pieces, mend = self._pieces(recorded), self.review.mended.get(recorded.name)
-        before, after = pieces.labels(self._clusters.parts), self._labels(pieces, mend)
-        given = np.zeros(before.shape, bool) if mend is None else mend.pixels() != NOT_GIVEN
-        pairs = before.astype(np.int64) * (self.largest + 1) + after
-        counts = [
-            np.bincount(pairs[which], minlength=(self.num_parts + 1) * (self.largest + 1))
-            for which in (~given, given)
-        ]
-        return Shares.of(*(each.reshape(self.num_parts + 1, -1) for each in counts))
+        given = mend.pixels() if mend else np.full(pieces.clusters.shape, NOT_GIVEN, np.int16)
+        rows, columns = len(self._clusters.parts) + 1, int(given.max()) - NOT_GIVEN + 1
+        places = pieces.clusters.astype(np.int64) * columns + (given - NOT_GIVEN)
+        return np.bincount(places.ravel(), minlength=rows * columns).reshape(rows, columns)
+
+    def shares_of(self, tally: np.ndarray) -> Shares:
+        """Return `shares` of a photo that is so tallied."""
+        before = np.append(0, self._clusters.parts)
+        kept, given = np.zeros((2, self.num_parts + 1, self.largest + 1), np.int64)
+        np.add.at(kept, (before, np.append(0, self._parts)), tally[:, 0])
+        np.add.at(given[:, : tally.shape[1] - 1], before, tally[:, 1:])
+        return Shares.of(kept, given)
 
     @cached_property
     def _clusters(self) -> Clusters:
@@ -195,6 +211,20 @@ class Division:
             f"{name} was labelled anew since it was mended; open partdino review {self.folder} and "
             "mend it again, or take that back"
         )
+
+
+def _drawn(labels: np.ndarray, before: np.ndarray, label_map: np.ndarray) -> np.ndarray:
+    """Return labels (h, w) at the size of the label map that was made of those before.
+
+    Outlines were refined on the photo: they stay where what is object has stayed.
+    """
+    size = label_map.shape
+    drawn, old = resize_label_map(labels, size), resize_label_map(before, size)
+    if not labels.any():
+        return drawn
+    stays = (drawn > 0) == (old > 0)
+    inside = np.where(stays, label_map > 0, drawn > 0)
+    return resize_label_map(spread_labels(labels), size) * inside
 
 
 def is_of(mend: Mend, folder: Path, stem: str) -> bool:

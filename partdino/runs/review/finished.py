@@ -26,7 +26,7 @@ from partdino.runs.result_log import (
 )
 from partdino.runs.review.division import Clusters, Division, Shares, is_of, read_clusters
 from partdino.runs.review.mend import Mend
-from partdino.runs.review.split import Split, cut_in_two
+from partdino.runs.review.split import cut_in_two
 from partdino.runs.review.state import Review
 from partdino.runs.writers.pieces import pieces_path, read_pieces
 
@@ -170,15 +170,15 @@ class FinishedRun:
         return replace(review, mended=mended)
 
     def shares_of(self, review: Review, name: str, mend: Mend) -> Shares:
-        """Return `Division.shares` of a mended photo, remembered while they stay the same."""
-        known = self._shares.get(name)
-        if known is None or known[0] is not mend or known[1] != review.splits:
-            shares = self.divided(review).shares(self.images[self.names[name]])
-            known = self._shares[name] = (mend, dict(review.splits), shares)
-        return known[2]
+        """Return `Division.shares` of a mended photo, which is read once only."""
+        division = self.divided(review)
+        known = self._tallies.get(name)
+        if known is None or known[0] is not mend:
+            known = self._tallies[name] = (mend, division.tally(self.images[self.names[name]]))
+        return division.shares_of(known[1])
 
     @cached_property
-    def _shares(self) -> dict[str, tuple[Mend, dict[int, Split], Shares]]:
+    def _tallies(self) -> dict[str, tuple[Mend, np.ndarray]]:
         return {}
 
     def divided(self, review: Review) -> Division:

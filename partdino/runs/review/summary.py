@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,7 +114,7 @@ def included(run: FinishedRun, review: Review) -> np.ndarray:
     return np.array([review.photos.get(image.name) != "excluded" for image in run.images])
 
 
-def what_to_look_at(parts: PartsOfPhotos) -> list[tuple[int, list[str]]]:
+def what_to_look_at(run: FinishedRun, parts: PartsOfPhotos) -> list[tuple[int, list[str]]]:
     """Return the photos that may have gone wrong, and why, the most doubtful first.
 
     Those with more reasons come first; among equal ones those that are less sure.
@@ -132,6 +133,10 @@ def what_to_look_at(parts: PartsOfPhotos) -> list[tuple[int, list[str]]]:
     doubtful = np.flatnonzero(found)[np.argsort(sure[found], kind="stable")]
     for index in doubtful[: int(len(doubtful) * _LEAST_SURE)]:
         reasons[index].append("among the least sure")
+    for photo, pieces in _in_pieces([image.object_pieces for image in run.images]):
+        reasons[photo].append(f"its object is in {pieces} pieces")
+    for photo in _unsure([image.foreground_confidence for image in run.images]):
+        reasons[photo].append("its outline is unsure")
     order = sorted(range(len(reasons)), key=lambda index: (-len(reasons[index]), sure[index]))
     return [(index, reasons[index]) for index in order if reasons[index]]
 
@@ -140,6 +145,19 @@ def _missing(there: np.ndarray, found: np.ndarray) -> np.ndarray:
     """Photos (indices) with an object that lack a part that most have."""
     usual = found.any() and there[found].mean() >= _USUAL
     return np.flatnonzero(found & ~there) if usual else np.array([], int)
+
+
+def _in_pieces(pieces: Sequence[int | None]) -> list[tuple[int, int]]:
+    """Photos (indices) whose object is in more pieces than it is in most, and in how many."""
+    known = [count for count in pieces if count]
+    usual = np.quantile(known, _USUAL, method="lower") if known else 0
+    return [(index, count) for index, count in enumerate(pieces) if count and count > usual]
+
+
+def _unsure(sure: Sequence[float | None]) -> list[int]:
+    """Photos (indices) whose outline is far less sure than the usual one."""
+    doubt = np.array([0.0 if each is None else 1 - each for each in sure])
+    return [index for index in _odd(doubt) if doubt[index] > np.median(doubt[doubt > 0])]
 
 
 def _odd(share: np.ndarray) -> np.ndarray:

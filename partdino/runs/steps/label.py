@@ -14,7 +14,7 @@ from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pool import Pool
 from partdino.errors import OutputNameError
 from partdino.files import link, write_bytes
-from partdino.parts.labelling import label_image
+from partdino.parts.labelling import label_image, outline_pixels
 from partdino.parts.model import PartModel
 from partdino.parts.model_file import save_model
 from partdino.parts.result import PartSegmentation
@@ -46,11 +46,14 @@ class Making:
         Whether to keep what a review divides label maps by.
     least_share
         Which pieces are objects, see `partdino.parts.instances`; None: they are not told apart.
+    outline_size
+        Of the photo that outlines are refined on, its longer side; 0: they are not.
     """
 
     model: PartModel
     for_review: bool
     least_share: float | None
+    outline_size: int
 
     def writers(self, out: Path, notes: Sequence[str], stems: Mapping[str, str]) -> OutputWriters:
         """Return what writes it; parameters as of `OutputWriters`."""
@@ -185,9 +188,13 @@ def _verified(images: Sequence[StoredImage]) -> Iterator[StoredImage]:
 
 
 def _label(image: StoredImage, making: Making) -> tuple[PartSegmentation, np.ndarray | None]:
-    result = label_image(image.name, image.read(), making.model, with_pieces=making.for_review)
-    result = result.with_instances(making.least_share)
-    return result, read_photo(image, result.label_map.shape)
+    description = image.read()
+    photo = fine = read_photo(image, description.size)
+    pixels = outline_pixels(description, making.model, making.outline_size)
+    if photo is not None and pixels != photo.shape[0] * photo.shape[1]:
+        fine = read_photo(image, description.size, pixels) if pixels else None
+    result = label_image(image.name, description, making.model, making.for_review, fine)
+    return result.with_instances(making.least_share), photo
 
 
 def _write(

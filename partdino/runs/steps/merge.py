@@ -26,7 +26,7 @@ from partdino.runs.folder import (
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog
 from partdino.runs.result_log import RESULTS_FILE, merge_results, read_head, read_results
-from partdino.runs.resume import contents, share_of
+from partdino.runs.resume import INSTANCES, OUTLINE, contents, outline_of, share_of
 from partdino.runs.run_record import run_counts
 from partdino.runs.shard import WHOLE, Shard, check_complete
 from partdino.runs.steps.recall import recall_results
@@ -119,7 +119,8 @@ def _in_order(folders: Sequence[Path]) -> list[Path]:
                 f"{folder / RUN_FILE} is damaged; label this shard again with --overwrite"
             )
         head = read_head(folder / RESULTS_FILE)
-        heads.append({**head, "instances": share_of(run["fingerprint"])})
+        same = run["fingerprint"]
+        heads.append({**head, INSTANCES: share_of(same), OUTLINE: outline_of(same)})
         listed = sum(1 for _ in read_results(folder / RESULTS_FILE))
         if listed != (images := run["counts"]["images"]):
             raise StoreError(

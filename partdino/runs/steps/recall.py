@@ -136,7 +136,9 @@ def _lost(out: Path, reason: str | None) -> OutputError:
     return OutputError(f"{out / 'labels'}: {reason}; label with --overwrite")
 
 
-def read_photo(image: StoredImage | Recorded, size: tuple[int, ...]) -> np.ndarray | None:
+def read_photo(
+    image: StoredImage | Recorded, size: tuple[int, ...], max_pixels: int = _PHOTO_PIXELS
+) -> np.ndarray | None:
     """Return the pixels of a photo as overlays and contact sheets need them.
 
     Parameters
@@ -145,6 +147,8 @@ def read_photo(image: StoredImage | Recorded, size: tuple[int, ...]) -> np.ndarr
         Whose photo it is.
     size
         (H, W) of the photo when it was described.
+    max_pixels
+        How many are of use.
 
     Returns
     -------
@@ -155,7 +159,7 @@ def read_photo(image: StoredImage | Recorded, size: tuple[int, ...]) -> np.ndarr
     if is_replaced(image.name, image.key, image.photo):
         return None
     try:
-        loaded = read_image(image.photo, max_pixels=_PHOTO_PIXELS)
+        loaded = read_image(image.photo, max_pixels=max_pixels)
     except InputError:
         return None
     return loaded.pixels if loaded.size == size else None

@@ -191,7 +191,7 @@ def _state(
         # Of each label of a run's label map: the part it belongs to, and what is drawn of it.
         "lookup": label_lookup(review, run.num_parts).tolist(),
         "drawn": drawn_lookup(review, run.num_parts).tolist(),
-        "look_at": [*_mended_before(run, review, drawn), *what_to_look_at(measured)],
+        "look_at": [*_mended_before(run, review, drawn), *what_to_look_at(run, measured)],
     }
 
 
