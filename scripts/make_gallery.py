@@ -263,7 +263,8 @@ def collection_figures(
 
 def draw_labels(name: str, bird: Bird, model: PartModel) -> np.ndarray:
     """Draw what a run writes as the overlay of a photo."""
-    return draw_parts(bird.photo, label_image(name, bird.description, model).label_map)
+    result = label_image(name, bird.description, model, photo=bird.photo)
+    return draw_parts(bird.photo, result.label_map)
 
 
 def gallery(birds: Birds, model: PartModel) -> Image.Image:

@@ -64,7 +64,8 @@ def test_a_refit_keeps_the_numbers_of_the_parts(partdino, segment, shuffled):
             table += contingency_table(np.array([0, 4, 3, 2, 1])[before], new, (5, 5))
     assert sorted(pixels.argmax(axis=1)) == [0, 1, 2, 3, 4]
     assert pixels.max(axis=1).sum() > 0.995 * pixels.sum()
-    assert said["agreement"] == pytest.approx(ari_from_contingency(table[1:, 1:]), abs=0.01)
+    # It is of the new parts before their outlines are refined: that would read every photo twice.
+    assert said["agreement"] == pytest.approx(ari_from_contingency(table[1:, 1:]), abs=0.03)
     for name, label in old.items():
         same = contingency_table(label, label_map(shuffled / "out", name), (5, 5))
         assert np.trace(same[1:, 1:]) > 0.5 * same[1:, 1:].sum()

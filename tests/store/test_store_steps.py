@@ -135,7 +135,9 @@ def test_merging_keeps_failures_in_their_order(
     assert run_without_times(tmp_path / "merged") == run_without_times(tmp_path / "whole")
 
 
-def test_a_lost_photo_costs_its_overlay_alone(features, label, labelled, photo_folder, tmp_path):
+def test_a_lost_photo_costs_its_overlay_and_its_fine_outline(
+    features, label, labelled, photo_folder, tmp_path
+):
     photos = tmp_path / "photos"
     shutil.copytree(photo_folder, photos)
     assert features(tmp_path / "store", photos=photos).code == 0
@@ -147,8 +149,12 @@ def test_a_lost_photo_costs_its_overlay_alone(features, label, labelled, photo_f
     )
     lost = set(files(labelled)) - set(files(tmp_path / "out"))
     assert lost == {"overlays/animal_0002.jpg"}
-    for name in ("coco.json", "parts.csv", "labels/animal_0002.png"):
-        assert (tmp_path / "out" / name).read_bytes() == (labelled / name).read_bytes()
+    coarse = tmp_path / "coarse"
+    assert label(coarse, tmp_path / "store", more=("--outline-size", 0)).code == 0
+    for name in files(labelled / "labels"):
+        whole = coarse if name == "animal_0002.png" else labelled
+        for_it = (whole / "labels" / name).read_bytes()
+        assert (tmp_path / "out" / "labels" / name).read_bytes() == for_it
     assert run_without_times(tmp_path / "out")["without_photo"] == ["animal_0002.jpg"]
 
 
