@@ -132,8 +132,8 @@ class Division:
             means = (np.pad(m, (0, size - len(m))) for m in (result.confidence, result.typicality))
             confidence, typicality = means
             return replace(result, num_parts=size, confidence=confidence, typicality=typicality)
-        pieces, mend = self._pieces(recorded), self.review.mended.get(recorded.name)
-        labels, shares = self._labels(pieces, mend), self.shares(recorded)
+        pieces, mend = self._read(recorded)
+        labels, shares = self._labels(pieces, mend), self.shares_of(self._tally(pieces, mend))
         areas = np.bincount(result.label_map.ravel(), minlength=self.num_parts + 1)
         _, confidence, typicality = shares.apply(areas, result.confidence, result.typicality)
         return replace(
@@ -147,11 +147,7 @@ class Division:
 
     def small(self, recorded: Recorded) -> np.ndarray:
         """Return the labels of a photo at the size of its pieces, uint8; errors as of `result`."""
-        return self._labels(self._pieces(recorded), self.review.mended.get(recorded.name))
-
-    def shares(self, recorded: Recorded) -> Shares:
-        """Return what becomes of the labels of a photo; errors as of `result`."""
-        return self.shares_of(self.tally(recorded))
+        return self._labels(*self._read(recorded))
 
     def tally(self, recorded: Recorded) -> np.ndarray:
         """Count the pixels of a photo's pieces by cluster and by what a person gave them.
@@ -160,16 +156,18 @@ class Division:
         -------
         int64 (M + 1, G + 2): of the background and of each cluster, first those that nobody gave
         anything, then those given to the background and to each part. What is split later changes
-        none of it.
+        none of it. Errors as of `result`.
         """
-        pieces, mend = self._pieces(recorded), self.review.mended.get(recorded.name)
+        return self._tally(*self._read(recorded))
+
+    def _tally(self, pieces: Pieces, mend: Mend | None) -> np.ndarray:
         given = mend.pixels() if mend else np.full(pieces.clusters.shape, NOT_GIVEN, np.int16)
         rows, columns = len(self._clusters.parts) + 1, int(given.max()) - NOT_GIVEN + 1
         places = pieces.clusters.astype(np.int64) * columns + (given - NOT_GIVEN)
         return np.bincount(places.ravel(), minlength=rows * columns).reshape(rows, columns)
 
     def shares_of(self, tally: np.ndarray) -> Shares:
-        """Return `shares` of a photo that is so tallied."""
+        """Return what becomes of the labels of a photo that is so tallied."""
         before = np.append(0, self._clusters.parts)
         kept, given = np.zeros((2, self.num_parts + 1, self.largest + 1), np.int64)
         np.add.at(kept, (before, np.append(0, self._parts)), tally[:, 0])
@@ -191,7 +189,8 @@ class Division:
         given = mend.pixels()
         return np.where(given == NOT_GIVEN, labels, given).astype(np.uint8)
 
-    def _pieces(self, recorded: Recorded) -> Pieces:
+    def _read(self, recorded: Recorded) -> tuple[Pieces, Mend | None]:
+        """Return the pieces of a photo, and what was mended of it."""
         pieces = read_pieces(self.folder, recorded.stem, len(self._clusters.parts))
         if pieces is None:
             path = pieces_path(self.folder, recorded.stem)
@@ -204,7 +203,7 @@ class Division:
             mend.size != pieces.regions.shape or not is_of(mend, self.folder, recorded.stem)
         ):
             raise self._labelled_anew(recorded.name)
-        return pieces
+        return pieces, mend
 
     def _labelled_anew(self, name: str) -> ReviewError:
         return ReviewError(

@@ -170,7 +170,7 @@ class FinishedRun:
         return replace(review, mended=mended)
 
     def shares_of(self, review: Review, name: str, mend: Mend) -> Shares:
-        """Return `Division.shares` of a mended photo, which is read once only."""
+        """Return `Division.shares_of` of a mended photo, which is read once only."""
         division = self.divided(review)
         known = self._tallies.get(name)
         if known is None or known[0] is not mend:
