@@ -234,11 +234,11 @@ def find_object(
         score = foreground.score(features, contrast, method)
         return FoundObject(select_foreground(score, areas, method)[description.regions])
     cut = ObjectCut(description, method)
-    inside = object_cells(cut, description, features, foreground)
+    log_odds = foreground.appearance(features)[description.regions]
+    inside = cut.inside(log_odds)
     enough = inside @ description.areas > method.least_object * description.areas.sum()
     cleaned = cut.clean(inside & enough)
-    looks_like_it = (foreground.appearance(features) > 0)[description.regions]
-    return FoundObject(cleaned, _agreement(looks_like_it, cleaned, description.areas))
+    return FoundObject(cleaned, _agreement(log_odds > 0, cleaned, description.areas))
 
 
 def _agreement(one: np.ndarray, other: np.ndarray, areas: np.ndarray) -> float | None:
@@ -253,21 +253,6 @@ def foreground_cells(
 ) -> np.ndarray:
     """Return bool (C,), the cells that `find_object` finds."""
     return find_object(description, foreground, method).inside
-
-
-def object_cells(
-    cut: ObjectCut,
-    description: ImageDescription,
-    features: np.ndarray,
-    foreground: ForegroundModel,
-) -> np.ndarray:
-    """Return bool (C,), the cells of the object; see `ObjectCut`.
-
-    Features are those of the regions, as of `pool_regions`.
-    """
-    if not np.isfinite(foreground.bias):
-        return np.zeros(len(description.areas), bool)
-    return cut.inside(foreground.appearance(features)[description.regions])
 
 
 def pool_regions(description: ImageDescription) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -14,7 +14,6 @@ from partdino.parts.foreground import (
     first_guess,
     fit_foreground,
     learn_again,
-    object_cells,
     region_means,
 )
 from partdino.parts.object_cut import ObjectCut
@@ -130,4 +129,5 @@ def _member(store: Descriptions, name: str, model: ForegroundModel, method: Meth
     description = store.read(name, pixels=False)
     each, _ = region_means(description)
     features = each @ description.foreground_features
-    return each @ object_cells(ObjectCut(description, method), description, features, model)
+    log_odds = model.appearance(features)[description.regions]
+    return each @ ObjectCut(description, method).inside(log_odds)
