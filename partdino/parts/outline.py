@@ -49,16 +49,16 @@ def refine_outline(label_map: np.ndarray, photo: np.ndarray) -> np.ndarray:
     [20, 59]
     """
     size = photo.shape[:2]
-    whole = resize_label_map(label_map, size)
     inside = label_map > 0
     if inside.all() or not inside.any():
-        return whole
-    scale = float(np.sqrt(whole.size / label_map.size))
+        return resize_label_map(label_map, size)
+    scale = float(np.sqrt(size[0] * size[1] / label_map.size))
     sure = cv2.resize(_sure(inside), size[::-1], interpolation=cv2.INTER_NEAREST)
     inside = _flooded(sure, _gradient(photo, _BLUR * scale), _SMOOTH * scale)
     refined = resize_label_map(spread_labels(label_map), size) * inside
-    for lost in np.setdiff1d(label_map, refined):
-        np.copyto(refined, whole, where=whole == lost)
+    if (lost := np.setdiff1d(label_map, refined)).size:
+        whole = resize_label_map(label_map, size)
+        np.copyto(refined, whole, where=np.isin(whole, lost))
     return refined
 
 
