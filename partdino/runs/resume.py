@@ -134,9 +134,7 @@ def share_of(begun: Any, asked: float | None = None) -> float | None:
     OutputError
         It is damaged.
     """
-    if not isinstance(begun, Mapping):
-        raise OutputError(f"{RUN_FILE} is damaged: its fingerprint is {begun!r}; begin anew")
-    share = begun.get(INSTANCES) if asked is None else asked
+    share = _entries(begun).get(INSTANCES) if asked is None else asked
     if share is not None and not (isinstance(share, float | int) and 0 <= share <= 1):
         raise OutputError(f"{RUN_FILE} is damaged: {INSTANCES} is {share!r}, no share; begin anew")
     return share
@@ -147,13 +145,17 @@ def outline_of(begun: Any, asked: int | None = None) -> int:
 
     Of an empty one, which is that of a new run, it is the default.
     """
-    if not isinstance(begun, Mapping):
-        raise OutputError(f"{RUN_FILE} is damaged: its fingerprint is {begun!r}; begin anew")
-    done = begun.get(OUTLINE, 0) if begun else OUTLINE_SIZE
+    done = _entries(begun).get(OUTLINE, 0) if begun else OUTLINE_SIZE
     size = done if asked is None else asked
     if type(size) is not int or size < 0:
         raise OutputError(f"{RUN_FILE} is damaged: {OUTLINE} is {size!r}, no size; begin anew")
     return size
+
+
+def _entries(begun: Any) -> Mapping[str, Any]:
+    if not isinstance(begun, Mapping):
+        raise OutputError(f"{RUN_FILE} is damaged: its fingerprint is {begun!r}; begin anew")
+    return begun
 
 
 _AGAIN = "resume with the same, or start again with --overwrite"

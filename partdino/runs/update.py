@@ -85,7 +85,7 @@ def update(
         now = {**done["fingerprint"], "version": __version__, **setting.identity(photos)}
         if least_share is not None:
             now[INSTANCES] = least_share
-        if outline_of(done["fingerprint"], outline_size) != outline_of(done["fingerprint"]):
+        if outline_size not in (None, outline_of(done["fingerprint"])):
             now[OUTLINE] = outline_size
         check_same(
             out,
