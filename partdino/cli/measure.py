@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -46,10 +46,17 @@ def measure(
     reporter = Reporter(quiet)
     place, processes = out or folder, or_auto(workers)
     done = run_measure(folder, place, reporter, scale, metadata, by, excel, overwrite, processes)
-    counts = done["counts"]
-    reporter.say(f"{counts['images']} photos, {counts['odd']} look odd; see {done['files'][1]}")
+    measured = report_measured(done, reporter)
     if as_json:
         print_json(done)
-    if counts["failed"]:
-        reporter.warn(f"{counts['failed']} photos could not be measured; see {done['files'][1]}")
+    if not measured:
         raise typer.Exit(1)
+
+
+def report_measured(done: dict[str, Any], reporter: Reporter) -> bool:
+    """Say what `runs.measures.run.measure` has done; return whether all photos were measured."""
+    counts, table = done["counts"], done["files"][1]
+    reporter.say(f"{counts['images']} photos, {counts['odd']} look odd; see {table}")
+    if counts["failed"]:
+        reporter.warn(f"{counts['failed']} photos could not be measured; see {table}")
+    return not counts["failed"]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from partdino.cli.console import Reporter, print_json
+from partdino.cli.measure import report_measured
 from partdino.cli.parameters import (
     Instances,
     InstanceShare,
@@ -65,6 +66,9 @@ def segment(
     instance_share: InstanceShare = None,
     outline_size: OutlineSize = None,
     no_review: NoReview = False,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Measure the parts, too, as partdino measure does.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print run.json on stdout.")] = False,
 ) -> None:
@@ -75,6 +79,8 @@ def segment(
     Exit code: 0 all images labelled, 1 some failed (failures.csv), 2 nothing done.
     """
     from partdino.errors import ConfigError
+    from partdino.options import validate
+    from partdino.runs.measures.run import measure as run_measure
     from partdino.runs.refit import refit as run_refit
     from partdino.runs.resume import Existing
     from partdino.runs.segment import segment as run_segment
@@ -93,17 +99,27 @@ def segment(
         run = run_update(inputs, out, given, reporter, model, drop_removed, *more)
     else:
         run = run_segment(inputs, out, given, reporter, model, existing, *more)
-    report_run(run, out, reporter, as_json)
+    measured = True
+    if measure:
+        workers = validate(given).workers
+        done = run_measure(out, out, reporter, overwrite=True, workers=workers)
+        measured = report_measured(done, reporter)
+    report_run(run, out, reporter, as_json, measure)
+    if not measured:
+        raise typer.Exit(1)
 
 
-def report_run(run: dict[str, Any], out: Path, reporter: Reporter, as_json: bool) -> None:
+def report_run(
+    run: dict[str, Any], out: Path, reporter: Reporter, as_json: bool, measured: bool = False
+) -> None:
     """Say how a run went that labelled images; exit with 1 where some failed."""
     counts = run["counts"]
     reporter.say(
         f"{counts['labelled']} of {counts['images']} images labelled in "
         f"{run['seconds_total']:.0f} s; see {out / 'contact_sheet.jpg'}"
     )
-    reporter.say(f"Sizes, shapes and colours of the parts: partdino measure {out}")
+    if not measured:
+        reporter.say(f"Sizes, shapes and colours of the parts: partdino measure {out}")
     if counts["failed"]:
         reporter.warn(f"{counts['failed']} images failed; see {out / 'failures.csv'}")
     if as_json:

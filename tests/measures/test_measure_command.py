@@ -77,6 +77,24 @@ def test_scale_metadata_and_workbook(partdino, finished, tmp_path):
     assert all(cell.data_type != "f" for cell in book["photos"]["A"])
 
 
+def test_segment_measures_if_asked(partdino, finished, tmp_path):
+    """What `--measure` writes is what `partdino measure` does, anew after an update."""
+    shutil.copytree(finished / "photos", tmp_path / "photos")
+    run = ("segment", tmp_path / "photos", "-o", tmp_path / "out", "--measure", *flags(SMALL))
+    done = partdino(*run)
+    assert done.code == 0, done.stderr
+    assert "8 photos, " in done.stderr and "partdino measure " not in done.stderr
+    tables = ("measurements.csv", "photos.csv")
+    first = {name: (tmp_path / "out" / name).read_bytes() for name in tables}
+    assert partdino("measure", tmp_path / "out", "-o", tmp_path / "m", "--workers", 0).code == 0
+    assert first == {name: (tmp_path / "m" / name).read_bytes() for name in tables}
+    some = min((tmp_path / "photos").rglob("*.jpg"))
+    shutil.copy(some, some.with_name("another.jpg"))
+    done = partdino("segment", tmp_path / "photos", "-o", tmp_path / "out", "--update", "--measure")
+    assert done.code == 0, done.stderr
+    assert len(table(tmp_path / "out" / "photos.csv")) == 9
+
+
 def test_nothing_is_overwritten_unasked(partdino, finished, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(finished / "out", out)
