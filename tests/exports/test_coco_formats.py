@@ -91,13 +91,6 @@ def test_cvat_takes_the_archive(export, label_maps, tmp_path):
     assert labels[0]["color"] == "#ff9200" and labels[0]["attributes"] == []
 
 
-def test_cvat_would_fail_on_photos_of_one_stem(partdino, tmp_path):
-    run = write_run(tmp_path / "run", {n: make_labels(0) for n in ("x.jpg", "x.png")}, tmp_path)
-    result = partdino("export", run, "--format", "cvat", "--out", tmp_path / "out")
-    assert result.code == 2 and "x.jpg and x.png would both be x; rename" in result.stderr
-    assert partdino("export", run, "--format", "coco", "--out", tmp_path / "out").code == 0
-
-
 def test_datumaro_loads_the_panoptic_segments(export, label_maps):
     datumaro = needs("datumaro")
     out = export("coco-panoptic", "--with-photos")

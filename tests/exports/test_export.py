@@ -98,13 +98,30 @@ def test_a_folder_of_something_else_is_refused(partdino, tmp_path):
 
 
 @pytest.mark.parametrize("names", [("a/x.jpg", "a/x.png"), ("a/X.jpg", "a/x.png")])
-def test_photos_that_would_share_a_file_are_refused(partdino, tmp_path, names):
-    labels = {name: make_labels(0) for name in ("a.jpg", *names)}
+def test_photos_of_one_stem_keep_their_suffix(partdino, tmp_path, names):
+    labels = {name: make_labels(i) for i, name in enumerate(("a.jpg", *names))}
     run = write_run(tmp_path / "run", labels, tmp_path)
     result = partdino("export", run, "--format", "masks", "--out", tmp_path / "out")
+    assert result.code == 0, result.stderr
+    for name, expected in labels.items():
+        with Image.open(tmp_path / "out" / "masks" / f"{name}.png") as image:
+            assert np.array_equal(np.asarray(image), expected)
+
+
+@pytest.mark.parametrize("format", ["cvat", "labelme", "voc", "yolo-seg"])
+def test_tools_that_know_photos_by_stem_need_copies_of_their_own(partdino, tmp_path, format):
+    labels = {name: make_labels(0) for name in ("x.jpg", "x.png")}
+    run = write_run(tmp_path / "run", labels, tmp_path)
+    for name in labels:
+        write_photo(tmp_path / name, 1, np.random.default_rng(0))
+    plain = ("export", run, "--format", format, "--out", tmp_path / "out")
+    result = partdino(*plain)
     assert result.code == 2
-    assert f"{names[0]} and {names[1]} would both be masks/" in result.stderr
-    assert not (tmp_path / "out").exists()
+    assert "x.jpg and x.png are one photo to the tools of" in result.stderr
+    assert "pass --with-photos" in result.stderr and not (tmp_path / "out").exists()
+    assert partdino(*plain, "--with-photos").code == 0
+    files = {path.name for path in (tmp_path / "out").rglob("*")}
+    assert {"x.jpg.jpg", "x.png.png"} <= files
 
 
 def test_an_image_that_cannot_be_exported_stops_no_other(partdino, tmp_path):

@@ -132,7 +132,7 @@ def test_confidence_of_merged_parts_is_that_of_their_pixels(tmp_path):
     finished = FinishedRun(run)
     [line] = finished
     values = finished.values(finished.parts())
-    image = ExportImage(line.name, line.photo, line, finished.division, values)
+    image = ExportImage(line.name, line.stem, line.photo, line, finished.division, values)
     assert image.label_map.tolist() == [[1, 1, 1, 1]]
     assert image.result.confidence.tolist() == pytest.approx([0.7, 0, 0, 0])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ from partdino.runs.exports.exporter import Exporter, Target
 from partdino.runs.exports.finished import ExportImage, FinishedRun, Part
 from partdino.runs.exports.formats import find_format
 from partdino.runs.exports.image_ids import ImageIds
-from partdino.runs.exports.names import refuse_clash
-from partdino.runs.exports.photos import copy_name, copy_upright
+from partdino.runs.exports.names import find_clash, short_stem
+from partdino.runs.exports.photos import copy_suffix, copy_upright
 from partdino.runs.folder import RunVersion
 from partdino.runs.reporting import Reporter
 from partdino.runs.result_log import replaced_sentence
@@ -73,7 +72,7 @@ def export(
     ids = ImageIds() if coco_ids is None else ImageIds.read(coco_ids)
     photos = with_photos or kind.needs_photos
     check_out(out, folder)
-    _refuse_clashes(run, kind, photos)
+    has_short = _has_short_stems(run, format, kind, photos)
     if (folder / REVIEW_FILE).exists():
         reporter.say(f"the review in {folder / REVIEW_FILE} is applied")
     if replaced := [recorded.name for recorded in run if recorded.is_replaced()]:
@@ -82,7 +81,7 @@ def export(
     with whole_folder(out) as place:
         exporter = kind(Target(place, parts, photos, ids, reporter.warn))
         with reporter.progress("exported", run.num_images) as advance:
-            for image in _images(run, parts, photos):
+            for image in _images(run, parts, photos, has_short):
                 try:
                     _add(exporter, image)
                 except (InputError, OutputNameError) as error:
@@ -132,22 +131,34 @@ def check_out(out: Path, folder: Path) -> None:
         raise OutputError(f"{out}: {error.strerror}; choose another --out") from error
 
 
-def _refuse_clashes(run: FinishedRun, kind: type[Exporter], photos: bool) -> None:
-    def names() -> Iterator[str]:
-        return (recorded.name for recorded in run)
+def _has_short_stems(run: FinishedRun, format: str, kind: type[Exporter], photos: bool) -> bool:
+    """Tell whether files are called as photos without suffix; else as those of the run itself.
 
-    if kind.file("a.jpg") is not None:
-        refuse_clash(names, lambda name: kind.file(name) or name)
-    if photos:
-        refuse_clash(names, copy_name)
+    Raises `InputError` where two photos have one stem and the format's tools cannot tell them.
+    """
+    matters = kind.knows_by_stem or kind.file("a") is not None
+
+    def called(name: str) -> str:
+        return short_stem(name) + ("" if matters else copy_suffix(name))
+
+    clash = find_clash(lambda: (recorded.name for recorded in run), called)
+    if clash and kind.knows_by_stem and not photos:
+        raise InputError(
+            f"{clash[0]} and {clash[1]} are one photo to the tools of {format}, which pass over "
+            "the suffix; pass --with-photos: the copies have names that differ"
+        )
+    return not clash
 
 
-def _images(run: FinishedRun, parts: Sequence[Part], photos: bool) -> Iterator[ExportImage]:
+def _images(
+    run: FinishedRun, parts: Sequence[Part], photos: bool, has_short: bool
+) -> Iterator[ExportImage]:
     values = run.values(parts)
     for recorded in run:
+        stem = short_stem(recorded.name) if has_short else recorded.stem
+        name = stem + copy_suffix(recorded.name) if photos else recorded.name
         of_run = (run.division, values, run.objects)
-        image = ExportImage(recorded.name, recorded.photo, recorded, *of_run)
-        yield replace(image, name=copy_name(image.name)) if photos else image
+        yield ExportImage(name, stem, recorded.photo, recorded, *of_run)
 
 
 def _add(exporter: Exporter, image: ExportImage) -> None:

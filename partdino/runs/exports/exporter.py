@@ -66,21 +66,32 @@ class Exporter(ABC):
         Whether it is of no use without copies of the photos.
     takes_ids : bool
         Whether its images have numbers that ``--coco-ids`` can give.
+    knows_by_stem : bool
+        Whether its tools find what belongs to a photo by the photo's name without the suffix.
     """
 
     help: ClassVar[str]
     photo_folder: ClassVar[str] = "images"
     needs_photos: ClassVar[bool] = False
     takes_ids: ClassVar[bool] = False
+    knows_by_stem: ClassVar[bool] = False
 
     def __init__(self, target: Target) -> None:
         self.out, self.target = target.out, target
 
     @classmethod
-    def file(cls, name: str) -> str | None:
-        """Return one of the files that an image has of its own, relative to the export's folder.
+    def file(cls, stem: str) -> str | None:
+        """Return a file that an image has of its own, relative to the export's folder.
 
-        What two images would share is refused before anything is written. None: it has none.
+        Parameters
+        ----------
+        stem
+            As of `ExportImage`: no two images share it.
+
+        Returns
+        -------
+        str or None
+            None: the format has no files of single images.
         """
         return None
 

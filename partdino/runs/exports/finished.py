@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import numpy as np
 
@@ -88,6 +88,8 @@ class ExportImage:
     ----------
     name
         The photo's name in the export.
+    stem
+        What its files are called there, before the suffix of each kind.
     photo_path
         Where the photo is, or its URL.
     recorded
@@ -101,16 +103,12 @@ class ExportImage:
     """
 
     name: str
+    stem: str
     photo_path: str
     recorded: Recorded
     division: Division
     values: np.ndarray
     objects: Objects | None = None
-
-    @property
-    def stem(self) -> str:
-        """The name without its suffix."""
-        return stem(self.name)
 
     @cached_property
     def result(self) -> PartSegmentation:
@@ -327,12 +325,3 @@ def file_name(name: str) -> str:
     """
     safe = re.sub(r'[\\/:*?"<>|#]|^\.+|[. ]+$', lambda found: "_" * len(found[0]), name)
     return safe[:_LONGEST]
-
-
-def stem(name: str) -> str:
-    """Return a name, with its folders, without the suffix.
-
-    >>> stem("a.b/bird.2.jpg")
-    'a.b/bird.2'
-    """
-    return str(PurePosixPath(name).with_suffix(""))

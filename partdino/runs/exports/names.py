@@ -1,14 +1,13 @@
-"""Whether the files of an export have names of their own."""
+"""What the files of an export are called: no two images share one."""
 
 from __future__ import annotations
 
 import hashlib
 import unicodedata
 from collections.abc import Callable, Iterable
+from pathlib import PurePosixPath
 
 import numpy as np
-
-from partdino.errors import InputError
 
 
 def find_clash(names: Callable[[], Iterable[str]], file: Callable[[str], str]) -> list[str]:
@@ -39,15 +38,15 @@ def find_clash(names: Callable[[], Iterable[str]], file: Callable[[str], str]) -
     return []
 
 
-def refuse_clash(names: Callable[[], Iterable[str]], file: Callable[[str], str]) -> None:
-    """Raise `InputError` where two names lead to one file; parameters as of `find_clash`."""
-    if clash := find_clash(names, file):
-        raise InputError(
-            f"{clash[0]} and {clash[1]} would both be {file(clash[0])}; rename one of the photos, "
-            "segment again, and export that"
-        )
-
-
 def _hash(file: str) -> int:
     text = unicodedata.normalize("NFC", file).casefold().encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big", signed=True)
+
+
+def short_stem(name: str) -> str:
+    """Return a name, with its folders, without the suffix.
+
+    >>> short_stem("a.b/bird.2.jpg")
+    'a.b/bird.2'
+    """
+    return str(PurePosixPath(name).with_suffix(""))

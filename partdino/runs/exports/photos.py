@@ -32,14 +32,14 @@ _ORIENTATION = 0x0112
 _TURNED = range(2, 9)  # the EXIF orientations that mean something
 
 
-def copy_name(name: str) -> str:
-    """Return the name that the copy of a photo has: its own, or ending in ``.jpg``.
+def copy_suffix(name: str) -> str:
+    """Return the suffix that the copy of a photo of this name has: its own, or ``.jpg``.
 
-    >>> copy_name("a/bird.PNG"), copy_name("a/bird.HEIC")
-    ('a/bird.PNG', 'a/bird.jpg')
+    >>> copy_suffix("a/bird.PNG"), copy_suffix("a/bird.HEIC")
+    ('.PNG', '.jpg')
     """
-    path = PurePosixPath(name)
-    return name if path.suffix.lower() in _SAVING else str(path.with_suffix(_OTHER))
+    suffix = PurePosixPath(name).suffix
+    return suffix if suffix.lower() in _SAVING else _OTHER
 
 
 def copy_upright(image: ExportImage, target: Path) -> None:
@@ -53,7 +53,7 @@ def copy_upright(image: ExportImage, target: Path) -> None:
     image
         Of which the photo is copied.
     target
-        The file to write; its suffix is that of `copy_name`.
+        The file to write; its suffix is that of `copy_suffix`.
 
     Raises
     ------

@@ -118,7 +118,7 @@ def measure_photo(
         The label map is missing or damaged, or the photo is not the one that was labelled.
     """
     of_run = (division, values, objects)
-    result = ExportImage(recorded.name, recorded.photo, recorded, *of_run).result
+    result = ExportImage(recorded.name, recorded.stem, recorded.photo, recorded, *of_run).result
     height, width = result.label_map.shape
     replaced, photo = recorded.is_replaced(), None
     if not replaced:

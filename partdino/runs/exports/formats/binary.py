@@ -10,7 +10,7 @@ from PIL import Image
 
 from partdino.files import atomic_path
 from partdino.runs.exports.exporter import Exporter
-from partdino.runs.exports.finished import ExportImage, stem
+from partdino.runs.exports.finished import ExportImage
 
 
 class BinaryExporter(Exporter):
@@ -19,15 +19,15 @@ class BinaryExporter(Exporter):
     help = "a black and white PNG for each part"
 
     @classmethod
-    def file(cls, name: str) -> str:
+    def file(cls, stem: str) -> str:
         """Where the mask is, in the folder of each part."""
-        return f"{stem(name)}.png"
+        return f"{stem}.png"
 
     def add(self, image: ExportImage) -> None:
         """Write the masks of one image; errors as of `Exporter.add`."""
         for folder, label_map in image.objects_apart():
             for part in self.target.parts:
-                path = self.out / "masks" / part.file_name / folder / self.file(image.name)
+                path = self.out / "masks" / part.file_name / folder / self.file(image.stem)
                 mask = binary_mask(label_map, part.number)
                 with atomic_path(path) as temporary:
                     Image.fromarray(mask).save(temporary, "PNG")

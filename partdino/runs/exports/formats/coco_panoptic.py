@@ -7,7 +7,7 @@ from PIL import Image
 
 from partdino.files import atomic_path
 from partdino.runs.exports.coco_file import CocoExporterBase
-from partdino.runs.exports.finished import ExportImage, stem
+from partdino.runs.exports.finished import ExportImage
 
 _FOLDER = "annotations/panoptic_default"
 _OBJECT = 256  # what an object adds to the id of a segment
@@ -22,13 +22,13 @@ class CocoPanopticExporter(CocoExporterBase):
     help = "COCO panoptic: JSON and PNG"
 
     @classmethod
-    def file(cls, name: str) -> str:
+    def file(cls, stem: str) -> str:
         """Where the segments are drawn."""
-        return f"{_FOLDER}/{stem(name)}.png"
+        return f"{_FOLDER}/{stem}.png"
 
     def add(self, image: ExportImage) -> None:
         """Write one PNG; errors as of `Exporter.add`."""
-        path = self.out / self.file(image.name)
+        path = self.out / self.file(image.stem)
         with atomic_path(path) as temporary:
             Image.fromarray(panoptic_ids(image.label_map, image.result.instances)).save(
                 temporary, "PNG"

@@ -10,7 +10,7 @@ from PIL import Image
 
 from partdino.files import atomic_path
 from partdino.runs.exports.exporter import Exporter
-from partdino.runs.exports.finished import ExportImage, stem
+from partdino.runs.exports.finished import ExportImage
 
 _OBJECT = "object"
 
@@ -21,9 +21,9 @@ class CropsExporter(Exporter):
     help = "parts and object cut out, transparent background"
 
     @classmethod
-    def file(cls, name: str) -> str:
+    def file(cls, stem: str) -> str:
         """Where the object is."""
-        return f"{_OBJECT}/{stem(name)}.png"
+        return f"{_OBJECT}/{stem}.png"
 
     def add(self, image: ExportImage) -> None:
         """Write the cut-outs of one image; errors as of `Exporter.add`."""

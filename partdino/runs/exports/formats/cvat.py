@@ -5,7 +5,6 @@ from __future__ import annotations
 import zipfile
 
 from partdino.files import atomic_path, write_json
-from partdino.runs.exports.finished import stem
 from partdino.runs.exports.formats.coco import CocoExporter
 
 _INSIDE = "annotations/instances_default.json"  # where CVAT looks
@@ -15,11 +14,7 @@ class CvatExporter(CocoExporter):
     """Writes what a CVAT task takes as "COCO 1.0", and the labels to paste into its constructor."""
 
     help = "CVAT: annotations.zip (COCO 1.0) and labels to paste"
-
-    @classmethod
-    def file(cls, name: str) -> str:
-        """What CVAT knows a photo by: where two have one stem, the whole import fails."""
-        return stem(name)
+    knows_by_stem = True
 
     def close(self) -> None:
         """Write both files; raises `OutputError`."""

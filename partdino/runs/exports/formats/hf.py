@@ -6,7 +6,7 @@ import json
 
 from partdino.files import atomic_path
 from partdino.runs.exports.exporter import Exporter, Target
-from partdino.runs.exports.finished import ExportImage, stem
+from partdino.runs.exports.finished import ExportImage
 from partdino.runs.writers.labels import write_label_map
 from partdino.runs.writers.spool import Spool
 
@@ -22,16 +22,16 @@ class HfExporter(Exporter):
         self._lines = Spool(target.out)
 
     @classmethod
-    def file(cls, name: str) -> str:
+    def file(cls, stem: str) -> str:
         """Where the mask is."""
-        return f"masks/{stem(name)}.png"
+        return f"masks/{stem}.png"
 
     def add(self, image: ExportImage) -> None:
         """Write one mask; errors as of `Exporter.add`."""
-        write_label_map(self.out / self.file(image.name), image.label_map)
+        write_label_map(self.out / self.file(image.stem), image.label_map)
         line = {
             "file_name": f"{self.photo_folder}/{image.name}",
-            "mask_file_name": self.file(image.name),
+            "mask_file_name": self.file(image.stem),
         }
         self._lines.write(json.dumps(line) + "\n")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from partdino.files import atomic_path
 from partdino.runs.exports.exporter import Exporter
-from partdino.runs.exports.finished import ExportImage, Part, stem
+from partdino.runs.exports.finished import ExportImage, Part
 from partdino.runs.exports.polygons import outlines
 
 # Of ij.io.RoiDecoder: the header is 64 bytes, and so is the second, behind the coordinates.
@@ -24,16 +24,16 @@ class ImagejRoiExporter(Exporter):
     help = "ImageJ: a zip of ROIs for each photo"
 
     @classmethod
-    def file(cls, name: str) -> str:
+    def file(cls, stem: str) -> str:
         """Where the selections are."""
-        return f"rois/{stem(name)}.zip"
+        return f"rois/{stem}.zip"
 
     def add(self, image: ExportImage) -> None:
         """Write one archive; errors as of `Exporter.add`."""
         if not image.result.parts:
             return
         with (
-            atomic_path(self.out / self.file(image.name)) as temporary,
+            atomic_path(self.out / self.file(image.stem)) as temporary,
             zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
         ):
             for part in image.result.parts:

@@ -12,7 +12,7 @@ from PIL import Image
 from partdino.files import write_json
 from partdino.parts.result import PartGeometry, PartSegmentation
 from partdino.runs.exports.exporter import Exporter
-from partdino.runs.exports.finished import ExportImage, stem
+from partdino.runs.exports.finished import ExportImage
 
 _VERSION = "5.5.0"  # the first labelme whose files are as these
 
@@ -21,12 +21,13 @@ class LabelmeExporter(Exporter):
     """Writes a file for each photo that names the photo beside it."""
 
     help = "labelme: mask shapes, beside the photos"
+    knows_by_stem = True
     photo_folder = ""
 
     @classmethod
-    def file(cls, name: str) -> str:
+    def file(cls, stem: str) -> str:
         """Where the shapes are."""
-        return f"{stem(name)}.json"
+        return f"{stem}.json"
 
     def add(self, image: ExportImage) -> None:
         """Write one file; errors as of `Exporter.add`."""
@@ -43,7 +44,7 @@ class LabelmeExporter(Exporter):
             "imageHeight": height,
             "imageWidth": width,
         }
-        write_json(self.out / self.file(image.name), document)
+        write_json(self.out / self.file(image.stem), document)
 
 
 def mask_shape(result: PartSegmentation, part: PartGeometry, name: str) -> dict[str, Any]:

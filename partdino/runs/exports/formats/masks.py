@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from partdino.runs.exports.exporter import Exporter
-from partdino.runs.exports.finished import ExportImage, stem
+from partdino.runs.exports.finished import ExportImage
 from partdino.runs.writers.labels import write_label_map
 
 
@@ -13,13 +13,13 @@ class MasksExporter(Exporter):
     help = "grey PNG, values are the parts"
 
     @classmethod
-    def file(cls, name: str) -> str:
+    def file(cls, stem: str) -> str:
         """Where the mask is."""
-        return f"masks/{stem(name)}.png"
+        return f"masks/{stem}.png"
 
     def add(self, image: ExportImage) -> None:
         """Write one mask; errors as of `Exporter.add`."""
-        write_label_map(self.out / self.file(image.name), image.label_map)
+        write_label_map(self.out / self.file(image.stem), image.label_map)
 
 
 EXPORTER = MasksExporter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from partdino.runs.exports.exporter import Exporter
-from partdino.runs.exports.finished import ExportImage, stem
+from partdino.runs.exports.finished import ExportImage
 from partdino.runs.exports.pictures import write_indexed
 
 
@@ -13,13 +13,13 @@ class MasksTifExporter(Exporter):
     help = "TIFF with a palette, values are the parts"
 
     @classmethod
-    def file(cls, name: str) -> str:
+    def file(cls, stem: str) -> str:
         """Where the mask is."""
-        return f"masks/{stem(name)}.tif"
+        return f"masks/{stem}.tif"
 
     def add(self, image: ExportImage) -> None:
         """Write one mask; errors as of `Exporter.add`."""
-        write_indexed(self.out / self.file(image.name), image.label_map, self.target.palette)
+        write_indexed(self.out / self.file(image.stem), image.label_map, self.target.palette)
 
 
 EXPORTER = MasksTifExporter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from partdino.files import atomic_path, write_text
 from partdino.runs.exports.exporter import Exporter, Target
-from partdino.runs.exports.finished import ExportImage, stem
+from partdino.runs.exports.finished import ExportImage
 from partdino.runs.exports.pictures import write_indexed
 from partdino.runs.writers.spool import Spool
 
@@ -15,6 +15,7 @@ class VocExporter(Exporter):
     """Writes class masks with a palette: the value is the part, the colour that of overlays."""
 
     help = "Pascal VOC: class masks, list, label map"
+    knows_by_stem = True
     photo_folder = "JPEGImages"
 
     def __init__(self, target: Target) -> None:
@@ -22,13 +23,13 @@ class VocExporter(Exporter):
         self._stems = Spool(target.out)
 
     @classmethod
-    def file(cls, name: str) -> str:
+    def file(cls, stem: str) -> str:
         """Where the mask is."""
-        return f"SegmentationClass/{stem(name)}.png"
+        return f"SegmentationClass/{stem}.png"
 
     def add(self, image: ExportImage) -> None:
         """Write one mask; errors as of `Exporter.add`."""
-        write_indexed(self.out / self.file(image.name), image.label_map, self.target.palette)
+        write_indexed(self.out / self.file(image.stem), image.label_map, self.target.palette)
         self._stems.write(f"{image.stem}\n")
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ import yaml
 
 from partdino.files import write_text
 from partdino.runs.exports.exporter import Exporter
-from partdino.runs.exports.finished import ExportImage, stem
+from partdino.runs.exports.finished import ExportImage
 from partdino.runs.exports.polygons import part_polygons
 
 
@@ -17,11 +17,12 @@ class YoloSegExporter(Exporter):
     """Writes a line for each piece of a part: the format has one polygon an object."""
 
     help = "YOLO segmentation: text files and data.yaml"
+    knows_by_stem = True
 
     @classmethod
-    def file(cls, name: str) -> str:
+    def file(cls, stem: str) -> str:
         """Where the polygons are."""
-        return f"labels/{stem(name)}.txt"
+        return f"labels/{stem}.txt"
 
     def add(self, image: ExportImage) -> None:
         """Write one file; errors as of `Exporter.add`."""
@@ -30,7 +31,7 @@ class YoloSegExporter(Exporter):
         for part in image.result.parts:
             rings = part_polygons(image.result, part)
             lines += yolo_lines(classes[part.part], rings, image.size)
-        write_text(self.out / self.file(image.name), "".join(lines))
+        write_text(self.out / self.file(image.stem), "".join(lines))
 
     def close(self) -> None:
         """Write `data.yaml`; raises `OutputError`."""
