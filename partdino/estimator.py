@@ -201,11 +201,7 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
         self, source: Source, description: ImageDescription, outline_size: int
     ) -> PartSegmentation:
         pixels = outline_pixels(description, self.model_, outline_size)
-        photo = None
-        if pixels:
-            photo = source.load(pixels).pixels
-            scale = min(1.0, math.sqrt(pixels * 3 / photo.size))  # of what was in memory already
-            photo = resize_image(photo, (round(len(photo) * scale), round(photo.shape[1] * scale)))
+        photo = _load_small(source, pixels) if pixels else None
         return label_image(source.name, description, self.model_, photo=photo)
 
     def _workers(self) -> AbstractContextManager[Pool | None]:
@@ -220,6 +216,17 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
             else:
                 self.failures_.append((outcome.name, outcome.failure))
                 warnings.warn(f"left out {outcome.name}: {outcome.failure}", stacklevel=3)
+
+
+def _load_small(source: Source, pixels: int) -> np.ndarray | None:
+    """Return a photo of at most so many pixels; None, with a warning, where it is gone by now."""
+    try:
+        photo = source.load(pixels).pixels
+    except InputError as error:
+        warnings.warn(f"outline of {source.name} not refined: {error}", stacklevel=4)
+        return None
+    scale = min(1.0, math.sqrt(pixels * 3 / photo.size))  # of what was in memory already
+    return resize_image(photo, (round(len(photo) * scale), round(photo.shape[1] * scale)))
 
 
 def as_sources(images: Images) -> list[Source]:

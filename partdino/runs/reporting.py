@@ -83,7 +83,8 @@ class RunLog:
             (self.without_foreground, "no foreground in {} images (run.json): {}"),
             (
                 self.without_photo,
-                "{} photos cannot be read any more, so they have no overlay: {} (gone or replaced)",
+                "{} photos cannot be read any more, so they have no overlay and a coarser outline: "
+                "{} (gone or replaced)",
             ),
         ):
             if names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 import warnings
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from partdino import PartDiscovery, PartSegmentation
 from partdino.errors import ConfigError, InputError, ModelError, PartDinoError
 from partdino.images import read_image
 from partdino.options import OPTION_NAMES
+from partdino.parts.labelling import outline_pixels
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +157,20 @@ def test_bad_images_are_left_out_with_a_warning(paths, tmp_path):
         warnings.simplefilter("error")
         discovery.predict(paths)
     assert discovery.failures_ == []
+
+
+def test_a_photo_that_is_gone_by_then_keeps_a_coarser_outline(fitted, paths, tmp_path, monkeypatch):
+    photo = Path(shutil.copy(paths[0], tmp_path))
+
+    def losing(*arguments: object) -> int:
+        photo.unlink(missing_ok=True)
+        return outline_pixels(*arguments)
+
+    monkeypatch.setattr("partdino.estimator.outline_pixels", losing)
+    with pytest.warns(UserWarning, match=r"outline of .* not refined: .*no such file"):
+        (result,) = fitted.predict([photo])
+    (coarse,) = fitted.predict([paths[0]], outline_size=0)
+    np.testing.assert_array_equal(result.label_map, coarse.label_map)
 
 
 @pytest.mark.filterwarnings("ignore:left out")

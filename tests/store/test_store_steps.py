@@ -144,9 +144,7 @@ def test_a_lost_photo_costs_its_overlay_and_its_fine_outline(
     (photos / "animal_0002.jpg").unlink()
     result = label(tmp_path / "out", tmp_path / "store")
     assert result.code == 0
-    assert "1 photos cannot be read any more, so they have no overlay: animal_0002.jpg" in (
-        result.stderr
-    )
+    assert "they have no overlay and a coarser outline: animal_0002.jpg" in (result.stderr)
     lost = set(files(labelled)) - set(files(tmp_path / "out"))
     assert lost == {"overlays/animal_0002.jpg"}
     coarse = tmp_path / "coarse"
