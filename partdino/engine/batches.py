@@ -121,7 +121,7 @@ def in_batches(stages: Sequence[BatchStage], outcomes: Iterable[Outcome]) -> Ite
 
     threads = ThreadPoolExecutor(_TURNS, thread_name_prefix="device")
     try:
-        for _, future in in_order(threads, run, buffered(windows, 1), _TURNS + 1):
+        for _, future in in_order(threads, run, buffered(windows, 1), lambda: _TURNS + 1):
             yield from future.result()
     finally:
         threads.shutdown(cancel_futures=True)
@@ -149,7 +149,7 @@ def in_windows(
     items = iter(items)
     length = _BATCHES * (_MOST if size == "auto" else size)
     windows = iter(lambda: list(islice(items, length)), [])
-    for window, future in in_order(pool, function, windows, _TURNS * pool.workers):
+    for window, future in in_order(pool, function, windows, lambda: _TURNS * pool.workers):
         yield from _survivors(function, window, future, pool)
 
 

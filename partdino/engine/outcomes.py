@@ -185,7 +185,7 @@ def run_stages(
         yield from (_run_here(stages, outcome) for outcome in outcomes)
         return
     function = partial(_try_all, stages)
-    for outcome, future in in_order(pool, function, outcomes, _AHEAD * pool.workers):
+    for outcome, future in in_order(pool, function, outcomes, lambda: _AHEAD * pool.workers):
         try:
             yield future.result()
         except WorkerDied as death:
@@ -204,9 +204,9 @@ def _try_all(stages: Mapping[str, Callable[[Any], Any]], outcome: Outcome) -> Ou
 
 
 def in_order(
-    executor: Executor, function: Callable[..., T], items: Iterable[S], ahead: int
+    executor: Executor, function: Callable[..., T], items: Iterable[S], ahead: Callable[[], int]
 ) -> Iterator[tuple[S, Future[T]]]:
-    """Apply a function to items in an executor, at most `ahead` at a time.
+    """Apply a function to items in an executor, at most `ahead()` at a time: a pool may grow.
 
     Yields
     ------
@@ -216,7 +216,7 @@ def in_order(
     pending: deque[tuple[S, Future[T]]] = deque()
     for item in items:
         pending.append((item, executor.submit(function, item)))
-        if len(pending) >= ahead:
+        if len(pending) >= ahead():
             yield pending.popleft()
     while pending:
         yield pending.popleft()

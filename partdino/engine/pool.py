@@ -36,11 +36,13 @@ class Pool(Executor):
     ----------
     workers
         The number of processes. Each computes with one thread.
+    most
+        The most processes that a pool may grow to; None: it does not.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, most: int | None = None) -> None:
         self.workers = workers
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="worker")
+        self._threads = ThreadPoolExecutor(most or workers, thread_name_prefix="worker")
         self._lock = Lock()
         self._closed = False
 

@@ -9,7 +9,7 @@ import signal
 import socket
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Literal
 
 import ray
@@ -22,20 +22,23 @@ from partdino.engine.threads import compute_with_one_thread
 from partdino.errors import ConfigError
 
 _ANSWER_SECONDS = 10.0
+_MOST = 256  # workers: each is waited for by a thread
 
 
 class RayPool(Pool):
     """Actors of a Ray cluster, each in a process of its own on one core.
 
-    A worker that is lost, alone or with its machine, is replaced as soon as the cluster has room;
-    its task goes to another one before that. The cluster is the one that this process is connected
+    One is asked for whenever a task finds none idle, so that a cluster that scales sees what the
+    queue needs. A worker that is lost, alone or with its machine, is replaced in the same way; its
+    task goes to the next one that is idle. The cluster is the one that this process is connected
     to, else that of the environment variable ``RAY_ADDRESS`` or of this machine; where there is
     none, Ray is started on this machine and ended with the pool.
 
     Parameters
     ----------
     workers
-        See `Pool`; "auto" is one for each core, or for each GPU.
+        The most there may be; "auto" begins with one for each core, or each GPU, and asks for as
+        many again as have started: where the cluster grows, so does the pool.
     device
         "cpu" or "cuda". A worker has a GPU; where there are more workers than GPUs, the same
         share of one.
@@ -54,15 +57,16 @@ class RayPool(Pool):
         self._modules = tuple(modules)
         self._owns_ray = _connect(workers)
         self._ready: SimpleQueue[ActorHandle | BaseException | None] = SimpleQueue()
-        self._alive: set[ActorHandle] = set()
+        self._alive: set[ActorHandle] = set()  # and those that wait for room
+        self._started: set[ActorHandle] = set()
         try:
             number, self._gpus = _divide(workers, device)
         except ConfigError:
             self._disconnect()
             raise
-        super().__init__(number)
-        for _ in range(number):
-            self._start()
+        self._grows = workers == "auto"
+        self._most = _MOST if self._grows else number
+        super().__init__(number, self._most)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
         """End the processes at once, whatever they are at."""
@@ -70,7 +74,7 @@ class RayPool(Pool):
             self._closed = True
             for actor in self._alive:
                 ray.kill(actor)
-        for _ in range(self.workers):
+        for _ in range(self._most):
             self._ready.put(None)  # for the threads that wait for a worker
         self._threads.shutdown(wait, cancel_futures=cancel_futures)
         self._disconnect()
@@ -88,7 +92,22 @@ class RayPool(Pool):
         raise WorkerDied
 
     def _next(self) -> ActorHandle:
-        actor = self._ready.get()
+        """Return a worker that lives: a task that is given to a dead one is not to blame."""
+        while True:
+            actor = self._idle()
+            try:
+                ray.get(actor.ready.remote())
+            except RayError:
+                self._replace(actor)
+            else:
+                return actor
+
+    def _idle(self) -> ActorHandle:
+        try:
+            actor = self._ready.get_nowait()
+        except Empty:
+            self._ask_for_another()
+            actor = self._ready.get()
         if actor is None:
             raise CancelledError
         if isinstance(actor, BaseException):
@@ -100,10 +119,12 @@ class RayPool(Pool):
             )
         return actor
 
-    def _start(self) -> None:
+    def _ask_for_another(self) -> None:
         with self._lock:
             if self._closed:
                 raise CancelledError
+            if len(self._alive) >= (min(2 * self.workers, _MOST) if self._grows else self.workers):
+                return
             kind: Any = ray.remote(num_cpus=1, num_gpus=self._gpus)(_Worker)
             actor = kind.remote(self._modules)
             self._alive.add(actor)
@@ -113,6 +134,9 @@ class RayPool(Pool):
             if getattr(error, "actor_init_failed", False):
                 self._ready.put(error)
             else:
+                self._started.add(actor)
+                if self._grows:
+                    self.workers = max(self.workers, len(self._started))
                 self._ready.put(actor)
 
         actor.ready.remote().future().add_done_callback(started)
@@ -120,8 +144,9 @@ class RayPool(Pool):
     def _replace(self, actor: ActorHandle) -> None:
         with self._lock:
             self._alive.discard(actor)
+            self._started.discard(actor)
         ray.kill(actor)  # it may be alive where the way to it is not
-        self._start()
+        self._ask_for_another()
 
     def _disconnect(self) -> None:
         if self._owns_ray:

@@ -235,7 +235,7 @@ def _total(of: Callable[[_Objects], Sums | None], objects: _Objects, pool: Pool 
     if pool is None:
         total = _sum(map(of, objects.pieces()))
     else:
-        futures = in_order(pool, of, objects.pieces(), 2 * pool.workers)
+        futures = in_order(pool, of, objects.pieces(), lambda: 2 * pool.workers)
         total = _sum(future.result() for _, future in futures)
     assert total is not None
     return total

@@ -75,6 +75,20 @@ def test_a_dying_worker_takes_its_own_image_alone_and_is_replaced(pool):
     assert pool.submit(abs, -1).result() == 1
 
 
+def test_a_task_that_finds_only_dead_workers_is_not_to_blame(pool):
+    assert pool.submit(abs, -1).result() == 1
+    for actor in list(pool._started):
+        ray.kill(actor)
+    assert pool.submit(abs, -2).result() == 2
+
+
+def test_workers_are_asked_for_as_the_queue_needs_them(cluster):
+    with worker_pool("auto", "ray") as pool:
+        assert (pool.workers, len(pool._alive)) == (4, 0)
+        assert pool.submit(abs, -1).result() == 1
+        assert len(pool._alive) == 1
+
+
 def test_a_worker_killed_on_the_way_changes_no_byte(partdino, photo_folder, tmp_path, monkeypatch):
     local, distributed = tmp_path / "local", tmp_path / "ray"
     assert partdino("segment", photo_folder, "--out", local, *flags(SMALL)).code == 0
