@@ -12,7 +12,7 @@ from partdino.files import file_version, recover_folder
 from partdino.images.find import ImageFile, search_images
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Photo:
     """An image of the run.
 

@@ -17,7 +17,7 @@ from partdino.output_marks import is_output
 LIST_SUFFIXES = (".txt", ".list")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ImageFile:
     """An image to process.
 

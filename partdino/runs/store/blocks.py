@@ -20,7 +20,7 @@ from partdino.images.remote import as_location
 from partdino.runs.store.columns import Arrays, from_arrays
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StoredImage:
     """An image of a store.
 

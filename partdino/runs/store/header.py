@@ -95,7 +95,9 @@ class Header:
         single run.
         """
         values = options.values()
-        names = "".join(f"{photo.name}\n" for photo in photos)
+        names = hashlib.sha256()
+        for photo in photos:
+            names.update(f"{photo.name}\n".encode())
         return cls(
             version=__version__,
             options={name: v for name, v in values.items() if name not in FITTING_OPTIONS},
@@ -108,7 +110,7 @@ class Header:
             },
             notes=list(notes),
             images=len(photos),
-            names_sha256=hashlib.sha256(names.encode()).hexdigest(),
+            names_sha256=names.hexdigest(),
             block_size=min(max(len(photos) // _BLOCKS, 1), _MOST_IN_BLOCK),
             shard=shard,
         )
