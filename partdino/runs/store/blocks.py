@@ -26,8 +26,11 @@ class StoredImage:
 
     Attributes
     ----------
-    name, key, photo
-        As `Photo`: `photo` is its path or URL.
+    name, key
+        As `Photo`.
+    location
+        The path or URL of its photo. Text, as a `Path` takes 200 bytes more, and a store
+        may hold millions.
     failure
         Why it has no description, or None.
     block
@@ -40,11 +43,16 @@ class StoredImage:
 
     name: str
     key: str
-    photo: Path | str
+    location: str
     failure: str | None
     block: Path
     position: int
     digest: str
+
+    @property
+    def photo(self) -> Path | str:
+        """Where its photo is: a path, or a URL, which is text."""
+        return as_location(self.location)
 
     def verify(self) -> None:
         """Raise `StoreError` where the block is damaged, or another one than when it was opened."""
@@ -150,7 +158,7 @@ def _stored(image: Any, block: Path, position: int, digest: str) -> StoredImage:
             raise ValueError
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _damaged(index_path(block), f"image {position} is none that could be") from error
-    return StoredImage(name, key, as_location(photo), failure, block, position, digest)
+    return StoredImage(name, key, photo, failure, block, position, digest)
 
 
 def verify(path: Path, digest: str) -> None:
