@@ -2,16 +2,16 @@
 
     python scripts/bench_names.py --folder SCRATCH --photos 500000
 
-Empty files stand for photos, 1,000 in a folder. The steps of a run are run over them by its own code, each in a
-process of its own, with stubs where pixels would be: no file is decoded, every photo has the same
-tiny description, which waits in memory for its block, and no label map is written. What is left is
+Empty files stand for photos, 1,000 in a folder. Each step of a run takes them in a process of its
+own, with stubs where pixels would be: no file is decoded, every photo has the same tiny
+description, which waits in memory for its block, and no label map is written. What is left is
 finding, naming, sorting, comparing and listing.
 
 - Seconds: of the step, its imports and the loading of the network left out.
 - Peak: the most memory of the process (VmHWM) above what it held before the step began, MB.
 
-SCRATCH needs some 2 GB and 6 million files for 5 million photos, and is left as it is: photos that are there
-are taken. Works on Linux only, whose /proc it reads.
+SCRATCH needs some 8 GB and 6 million files for 5 million photos, and is left as it is: photos that
+are there are taken. Works on Linux only, whose /proc it reads.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def main() -> None:
             command = [sys.executable, __file__, "--folder", str(folder), "--step", name]
             run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             found = json.loads(run.stdout.splitlines()[-1])
-            print(f"| {name} | {count} | {found['seconds']:.0f} | {found['peak']:.0f} |", flush=True)
+            print(
+                f"| {name} | {count} | {found['seconds']:.0f} | {found['peak']:.0f} |", flush=True
+            )
 
 
 def measured(step: Callable[[Path], Callable[[], Any]], folder: Path) -> dict[str, float]:
