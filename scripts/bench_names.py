@@ -7,7 +7,8 @@ own, with stubs where pixels would be: no file is decoded, every photo has the s
 description, which waits in memory for its block, and no label map is written. What is left is
 finding, naming, sorting, comparing and listing.
 
-- Seconds: of the step, its imports and the loading of the network left out.
+- Seconds: of the step, its imports and the loading of the network left out; and of them, the
+  processor's, which other programs on the same cores prolong little.
 - Peak: the most memory of the process (VmHWM) above what it held before the step began, MB.
 
 SCRATCH needs some 8 GB and 6 million files for 5 million photos, and is left as it is: photos that
@@ -52,7 +53,7 @@ def main() -> None:
     if given.step:
         print(json.dumps(measured(STEPS[given.step], given.folder)))
         return
-    print("| step | photos | s | peak, MB |\n|---|---:|---:|---:|")
+    print("| step | photos | s | CPU s | peak, MB |\n|---|---:|---:|---:|---:|")
     for count in given.photos:
         folder = given.folder / str(count)
         make_photos(folder / "photos", count)
@@ -60,19 +61,22 @@ def main() -> None:
             command = [sys.executable, __file__, "--folder", str(folder), "--step", name]
             run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             found = json.loads(run.stdout.splitlines()[-1])
-            print(
-                f"| {name} | {count} | {found['seconds']:.0f} | {found['peak']:.0f} |", flush=True
-            )
+            numbers = (f"{found[what]:.0f}" for what in ("seconds", "busy", "peak"))
+            print(f"| {name} | {count} | {' | '.join(numbers)} |", flush=True)
 
 
 def measured(step: Callable[[Path], Callable[[], Any]], folder: Path) -> dict[str, float]:
     """Return the seconds of a step and its peak of memory above what it began with."""
     run = step(folder)
     Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
-    before, start = memory("VmRSS"), time.perf_counter()
+    before, start, busy = memory("VmRSS"), time.perf_counter(), time.process_time()
     with suppress(Halt):
         run()
-    return {"seconds": time.perf_counter() - start, "peak": memory("VmHWM") - before}
+    return {
+        "seconds": time.perf_counter() - start,
+        "busy": time.process_time() - busy,
+        "peak": memory("VmHWM") - before,
+    }
 
 
 def memory(kind: str) -> float:
