@@ -147,7 +147,9 @@ def _hash(stem: str) -> int:
 
 
 def _short(name: str) -> str:
-    return str(PurePosixPath(name).with_suffix(""))
+    file = name.rpartition("/")[2]
+    dot = file.rfind(".")
+    return name[: dot - len(file)] if 0 < dot < len(file) - 1 else name
 
 
 def _on_disk(stem: str) -> str:
