@@ -11,7 +11,7 @@ from partdino.errors import OutputError
 from partdino.files import file_sha256
 from partdino.parts.model import PartModel
 from partdino.parts.model_file import ModelFile
-from partdino.runs.changes import Changes
+from partdino.runs.changes import Changes, are_as_recorded
 from partdino.runs.folder import MODEL_FILE, OutputFolder
 from partdino.runs.image_names import ImageNames
 from partdino.runs.reporting import RunLog
@@ -152,6 +152,8 @@ class LabelRun:
             updated.
         """
         folder = self._folder.path
+        if are_as_recorded(read_results(folder / RESULTS_FILE), images):
+            return Changes()
         recorded = list(read_results(folder / RESULTS_FILE))
         changes = Changes.between(recorded, images, self._drop_removed)
         if self._folder.updates and recorded and len(changes.removed) == len(recorded):
