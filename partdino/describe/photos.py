@@ -9,10 +9,13 @@ from pathlib import Path
 
 from partdino.describe.identity import image_key
 from partdino.files import file_version, recover_folder
-from partdino.images.find import ImageFile, search_images
+from partdino.images.find import search_images
+from partdino.images.listing import ImageFile, ImageList
+from partdino.long_lists import LongList
+from partdino.scratch import Scratch
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Photo:
     """An image of the run.
 
@@ -31,19 +34,57 @@ class Photo:
     path: Path | str
     key: str
 
-    @classmethod
-    def of(cls, file: ImageFile, masks: Path | None = None) -> Photo:
-        """Make one of a file, which may be missing: reading it will fail."""
-        path = file.path
-        if isinstance(path, Path):
-            path = Path(os.path.abspath(path))
-        version = file.version or file_version(Path(path))
-        return cls(file.name, path, image_key(file.name, version, masks))
+
+class PhotoList(LongList[Photo]):
+    """The photos of a run, sorted by name.
+
+    Which version a photo is, is seen when it is first asked for, and kept: so a shard looks at its
+    own photos alone.
+
+    Parameters
+    ----------
+    files
+        Those that were found; one that is missing will fail when it is read.
+    masks
+        The folder of masks, if they are given.
+    """
+
+    def __init__(self, files: ImageList, masks: Path | None = None) -> None:
+        super().__init__(len(files))
+        self.files, self._masks = files, masks
+        self._scratch = Scratch("CREATE TABLE keys (place INTEGER PRIMARY KEY, key TEXT)")
+
+    def _read(self, places: range) -> list[Photo]:
+        files = list(self.files[places.start : places.stop])
+        known = self._known(places)
+        if len(known) < len(files):
+            new = [pair for pair in zip(places, files, strict=True) if pair[0] not in known]
+            self._scratch.change(
+                "INSERT OR IGNORE INTO keys VALUES (?, ?)",
+                [(place, _key(file, self._masks)) for place, file in new],
+            )
+            known = self._known(places)
+        return [
+            Photo(file.name, _absolute(file.path), known[place])
+            for place, file in zip(places, files, strict=True)
+        ]
+
+    def _known(self, places: range) -> dict[int, str]:
+        question = "SELECT place, key FROM keys WHERE place >= ? AND place < ?"
+        return dict(self._scratch.rows(question, places.start, places.stop))
+
+
+def _absolute(path: Path | str) -> Path | str:
+    return Path(os.path.abspath(path)) if isinstance(path, Path) else path
+
+
+def _key(file: ImageFile, masks: Path | None) -> str:
+    return image_key(file.name, file.version or file_version(Path(file.path)), masks)
 
 
 def find_photos(
     inputs: Sequence[Path | str], exclude: Path, masks: Path | None = None
-) -> tuple[list[Photo], dict[str, int]]:
+) -> tuple[PhotoList, dict[str, int]]:
     """Find the photos of all inputs, sorted by name, and count by suffix what is not read.
 
     See `partdino.images.find.search_images`.
@@ -51,4 +92,4 @@ def find_photos(
     if masks is not None:
         recover_folder(masks)
     files, unread = search_images(inputs, exclude=exclude)
-    return [Photo.of(file, masks) for file in files], unread
+    return PhotoList(files, masks), unread

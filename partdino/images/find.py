@@ -5,46 +5,26 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from pathlib import Path
 
 from partdino.errors import InputError
 from partdino.images.formats import image_suffixes, unread_sentence
+from partdino.images.listing import Found, ImageFile, ImageList
 from partdino.images.remote import RemoteFile, as_location, list_remote, tree_path
 from partdino.output_marks import is_output
 
 LIST_SUFFIXES = (".txt", ".list")
 
 
-@dataclass(frozen=True)
-class ImageFile:
-    """An image to process.
-
-    Attributes
-    ----------
-    path
-        Where to read it; a URL is text.
-    name
-        Its path relative to the input, posix separators, with extension: unique in the run and
-        always encodable (bytes that are not UTF-8 are written as ``\\xff``).
-    version
-        Of what is behind a URL: see `RemoteFile`.
-    """
-
-    path: Path | str
-    name: str
-    version: str | None = None
-
-
 def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> list[ImageFile]:
     """List the images that the inputs name; see `search_images`."""
-    return search_images(inputs, exclude)[0]
+    return list(search_images(inputs, exclude)[0])
 
 
 def search_images(
     inputs: Sequence[Path | str], exclude: Path | None = None
-) -> tuple[list[ImageFile], dict[str, int]]:
+) -> tuple[ImageList, dict[str, int]]:
     """List the images that the inputs name, and count what is not read.
 
     A folder is searched recursively for the suffixes of `image_suffixes` (any case). Hidden entries
@@ -83,8 +63,7 @@ def search_images(
     output = os.path.realpath(exclude) if exclude else None
     roots: set[str] = set()
     stray: set[str] = set()  # of what lists name outside their own folders
-    found: list[str] = []
-    remote: list[RemoteFile] = []
+    found = Found()
     unread: Counter[str] = Counter()
     for given, source in _sources(inputs):
         folders = roots if _belongs(source, given) else stray
@@ -94,31 +73,24 @@ def search_images(
             except InputError:
                 if source == given:
                     raise
-                remote.append(RemoteFile(source, "missing"))
+                found.add_remote([RemoteFile(source, "missing")])
                 continue
             folders.add(folder)
-            remote.extend(files)
+            found.add_remote(files)
             unread.update(_suffix(name) for name in others)
         elif os.path.isdir(source):
             folders.add(os.path.abspath(source))
-            found.extend(_walk(source, output, unread))
+            found.add(_walk(source, output, unread))
         else:
             if os.path.exists(source):
                 folders.add(os.path.dirname(os.path.abspath(source)))
-            found.append(str(source))
-    if not found and not remote:
+            found.add([str(source)])
+    root = os.path.commonpath(roots or stray or ["/"])
+    images = found.named(partial(_name, root=root))
+    if not images:
         places = ", ".join(printable(given) for given in inputs) or "an empty list of inputs"
         passed = unread_sentence(unread) or f"looked for {' '.join(image_suffixes())}"
         raise InputError(f"no images in {places} ({passed})")
-    root = os.path.commonpath(roots or stray or ["/"])
-    images = [ImageFile(Path(path), _name(path, root)) for path in _without_doubles(found)]
-    images += [
-        ImageFile(f.url, _name(f.url, root), f.version) for f in {f.url: f for f in remote}.values()
-    ]
-    images.sort(key=lambda image: image.name)
-    for image, other in pairwise(images):
-        if image.name == other.name:
-            raise InputError(f"{image.name} is the name of two photos once printed; rename one")
     return images, dict(unread)
 
 
@@ -130,7 +102,7 @@ def printable(path: Path | str) -> str:
 def _sources(inputs: Sequence[Path | str]) -> Iterator[tuple[Path | str, Path | str]]:
     """Yield every input with the files, folders and URLs that it is."""
     for given in map(as_location, inputs):
-        for source in _lines(given):
+        for source in _places(given):
             yield given, source
 
 
@@ -140,25 +112,35 @@ def _belongs(source: Path | str, given: Path | str) -> bool:
     return source == given or os.path.commonpath([tree_path(source), folder]) == folder
 
 
-def _lines(given: Path | str) -> list[Path | str]:
-    """Return the files, folders and URLs that one input is: itself, or the lines of a list."""
+def _places(given: Path | str) -> Iterator[Path | str]:
+    """Yield the files, folders and URLs that one input is: itself, or the lines of a list."""
     if isinstance(given, str):
-        return [given]
+        yield given
+        return
     if not os.path.exists(given):
         raise InputError(f"{printable(given)} does not exist; check the path")
     if os.path.isdir(given) or given.suffix.lower() not in LIST_SUFFIXES:
-        return [given]
+        yield given
+        return
+    for line in _lines(given):
+        if line and not line.startswith("#"):
+            place = as_location(line)
+            yield place if isinstance(place, str) else given.parent / place
+
+
+def _lines(file: Path) -> Iterator[str]:
     try:
         # Not every path is UTF-8: surrogates stand for the odd bytes, as in all of Python's os.
-        text = given.read_text(encoding="utf-8-sig", errors="surrogateescape")
+        with file.open(encoding="utf-8-sig", errors="surrogateescape") as text:
+            for line in text:
+                if "\0" in line:
+                    raise InputError(
+                        f"{printable(file)} is not text; a list holds one image path a line"
+                    )
+                yield from map(str.strip, line.splitlines())
     except OSError as error:
-        reason = f"cannot read {printable(given)}: {error.strerror}; make it readable"
+        reason = f"cannot read {printable(file)}: {error.strerror}; make it readable"
         raise InputError(reason) from error
-    if "\0" in text:
-        raise InputError(f"{printable(given)} is not text; a list holds one image path a line")
-    lines = (line.strip() for line in text.splitlines())
-    places = (as_location(line) for line in lines if line and not line.startswith("#"))
-    return [place if isinstance(place, str) else given.parent / place for place in places]
 
 
 def _walk(root: Path, output: str | None, unread: Counter[str]) -> Iterator[str]:
@@ -175,7 +157,7 @@ def _walk(root: Path, output: str | None, unread: Counter[str]) -> Iterator[str]
         for folder, subfolders, files in os.walk(start, onerror=unlistable.append):
             real = os.path.realpath(folder)
             # Otherwise the overlays of one run would be photos to the next one.
-            if real in seen or is_output({*subfolders, *files}):
+            if real in seen or is_output([*subfolders, *files]):
                 subfolders.clear()
                 continue
             seen.add(real)
@@ -202,16 +184,10 @@ def _suffix(name: str) -> str:
     return os.path.splitext(name)[1].lower()
 
 
-def _without_doubles(paths: Iterable[str]) -> list[str]:
-    """Keep one path of every real file, rather the file itself than a link to it."""
-    by_file: dict[str, str] = {}
-    for path in sorted(paths, key=os.path.islink):
-        by_file.setdefault(os.path.realpath(path), path)
-    return list(by_file.values())
-
-
 def _name(path: str, root: str) -> str:
     place = tree_path(path)
+    if os.sep == "/" and place.startswith(f"{root}/"):  # as nearly all do, and quickly found
+        return printable(place[len(root) + 1 :])
     # What is elsewhere is a line of a list that leads nowhere.
     inside = os.path.commonpath([place, root]) == root
     return printable(Path(os.path.relpath(place, root if inside else "/")).as_posix())

@@ -28,7 +28,7 @@ _VERSION = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RemoteFile:
     """A file behind a URL.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
 from partdino.describe.photos import Photo
@@ -37,13 +38,13 @@ class Changes:
         Whether a version was not recorded (lists of Part-DINO 0.1).
     """
 
-    present: list[Recorded]
-    added: list[Image]
-    changed: list[Image]
-    failed: list[Image]
-    removed: list[Recorded]
-    moved: bool
-    unknown: bool
+    present: list[Recorded] = field(default_factory=list)
+    added: list[Image] = field(default_factory=list)
+    changed: list[Image] = field(default_factory=list)
+    failed: list[Image] = field(default_factory=list)
+    removed: list[Recorded] = field(default_factory=list)
+    moved: bool = False
+    unknown: bool = False
 
     @classmethod
     def between(
@@ -68,7 +69,7 @@ class Changes:
             failed=[
                 image
                 for result, image in known
-                if result.failure is not None and getattr(image, "failure", None) is None
+                if result.failure is not None and not _has_failed(image)
             ],
             removed=[result for result in recorded if result.name not in names],
             moved=any(result.photo != str(_place(image)) for result, image in known),
@@ -86,6 +87,21 @@ class Changes:
         """How many images are of each kind."""
         kinds = ("added", "changed", "failed", "removed")
         return {kind: len(getattr(self, kind)) for kind in kinds}
+
+
+def are_as_recorded(recorded: Iterable[Recorded], images: Iterable[Image]) -> bool:
+    """Tell whether nothing has changed since a run; both are in their order, and read once."""
+    return all(
+        result is not None
+        and image is not None
+        and (result.name, result.photo) == (image.name, str(_place(image)))
+        and (result.key == image.key if result.failure is None else _has_failed(image))
+        for result, image in zip_longest(recorded, images)
+    )
+
+
+def _has_failed(image: Image) -> bool:
+    return getattr(image, "failure", None) is not None
 
 
 def _today(result: Recorded | None, image: Image, files: Mapping[str, str]) -> Recorded:

@@ -131,8 +131,10 @@ class OutputFolder:
 
     def refuse_as_inputs(self, photos: Iterable[Path | str]) -> None:
         """Raise `OutputError` where a photo is a result in this folder: it would be replaced."""
-        ours = set(_listed(self.path.absolute()))
-        for photo in photos:
+        here = self.path.absolute()
+        inside = [photo for photo in photos if str(photo).startswith(f"{here}{os.sep}")]
+        ours = set(_listed(here)).intersection(inside) if inside else ()
+        for photo in inside:
             if photo in ours:
                 raise OutputError(
                     f"{photo} is a result in {self.path}, which this run would replace; copy it "
@@ -370,7 +372,7 @@ def _remove_unlisted(folder: Path, instances: bool) -> None:
     with suppress(OSError):
         stem = os.fsdecode((folder / CURRENT_FILE).read_bytes())
         files = image_files(folder, stem, instances) if is_safe_name(stem) else []
-        if not set(files) & set(_listed(folder)):
+        if set(files).isdisjoint(_listed(folder)):
             for file in files:
                 remove(file)
 

@@ -11,8 +11,9 @@ from partdino.errors import OutputError
 from partdino.files import file_sha256
 from partdino.parts.model import PartModel
 from partdino.parts.model_file import ModelFile
-from partdino.runs.changes import Changes
+from partdino.runs.changes import Changes, are_as_recorded
 from partdino.runs.folder import MODEL_FILE, OutputFolder
+from partdino.runs.image_names import ImageNames
 from partdino.runs.reporting import RunLog
 from partdino.runs.result_log import RESULTS_FILE, read_head, read_results
 from partdino.runs.resume import outline_of, share_of
@@ -78,7 +79,7 @@ class LabelRun:
         self.done = folder.finished(same)
         self.unchanged = False
 
-    def begin(self, images: Sequence[Any]) -> list[Any]:
+    def begin(self, images: Sequence[Any]) -> Sequence[Any]:
         """Make room for the results; return those of the images that have to be labelled.
 
         Parameters
@@ -94,7 +95,7 @@ class LabelRun:
         self._images = images
         if self.done is None:
             self._folder.begin(self._begun_as)
-            return list(images)
+            return images
         changes = self._compare(images)
         kept = [] if self._drop_removed else [r for r in changes.removed if r.failure is None]
         self._images = sorted([*changes.present, *kept], key=lambda image: image.name)
@@ -131,7 +132,7 @@ class LabelRun:
 
     def finish(self, header: Header, model: PartModel) -> dict[str, Any]:
         """Write the tables and `run.json`, and return what that holds."""
-        names = [image.name for image in self._images]
+        names = ImageNames(self._images)
         write_run_tables(self._folder.place, header.options, model, names, self._log)
         file = None if self._given is None else self._given.path
         run = run_document(header, model, self._same, file, self._shard, names, self._log)
@@ -151,6 +152,8 @@ class LabelRun:
             updated.
         """
         folder = self._folder.path
+        if are_as_recorded(read_results(folder / RESULTS_FILE), images):
+            return Changes()
         recorded = list(read_results(folder / RESULTS_FILE))
         changes = Changes.between(recorded, images, self._drop_removed)
         if self._folder.updates and recorded and len(changes.removed) == len(recorded):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -31,7 +31,7 @@ _SCHEMA = 1
 
 
 def results_head(
-    images: Sequence[tuple[str, str | None]], model_file: Path, shard: Shard
+    images: Iterable[tuple[str, str | None]], model_file: Path, shard: Shard
 ) -> dict[str, Any]:
     """Return the first line: what all results of a run depend on, and which of them are here.
 
@@ -42,15 +42,16 @@ def results_head(
     model_file, shard
         Of the run.
     """
-    keys = hashlib.sha256()
+    keys, count = hashlib.sha256(), 0
     for key, failure in images:
+        count += 1
         # What failed once may have been described since.
         keys.update(f"{key} {failure or ''}\n".encode())
     return {
         "format": _FORMAT,
         "schema": _SCHEMA,
         "model_sha256": file_sha256(model_file),
-        "images": len(images),
+        "images": count,
         "images_sha256": keys.hexdigest(),
         "shard": str(shard),
     }

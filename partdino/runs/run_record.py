@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,11 @@ def run_options(describing: Mapping[str, Any], model: PartModel) -> dict[str, An
 
 
 def write_run_tables(
-    out: Path, describing: Mapping[str, Any], model: PartModel, images: Sequence[str], log: RunLog
+    out: Path, describing: Mapping[str, Any], model: PartModel, images: Collection[str], log: RunLog
 ) -> None:
     """Write `failures.csv`, in the order of the images, and `config.yaml`; raises `OutputError`."""
-    failed = ((name, log.failures[name]) for name in images if name in log.failures)
-    write_failures(out, failed)
+    some = images if log.failures else ()
+    write_failures(out, ((name, log.failures[name]) for name in some if name in log.failures))
     options = run_options(describing, model)
     if changed := model.options.numbers.changed:
         options[NUMBERS] = changed
@@ -46,7 +46,7 @@ def run_document(
     fingerprint: Mapping[str, Any],
     model_file: Path | None,
     shard: Shard,
-    images: Sequence[str],
+    images: Collection[str],
     log: RunLog,
 ) -> dict[str, Any]:
     """Return what `run.json` holds."""
@@ -62,7 +62,7 @@ def run_document(
         "numbers": model.options.numbers.values,
         "shard": str(shard),
         "parts": {**model.counts(), **_named(model)},
-        **run_counts(images, log),
+        **run_counts(len(images), log),
         "seconds": {stage: round(value, 3) for stage, value in log.seconds.items()},
         "seconds_total": round(time.perf_counter() - log.start, 3),
     }
@@ -77,12 +77,12 @@ def _named(model: PartModel) -> dict[str, Any]:
     return {"named": each}
 
 
-def run_counts(images: Sequence[str], log: RunLog) -> dict[str, Any]:
-    """Return what `run.json` says of the images."""
+def run_counts(images: int, log: RunLog) -> dict[str, Any]:
+    """Return what `run.json` says of so many images."""
     return {
         "counts": {
-            "images": len(images),
-            "labelled": len(images) - len(log.failures),
+            "images": images,
+            "labelled": images - len(log.failures),
             "failed": len(log.failures),
             "without_foreground": len(log.without_foreground),
             "without_photo": len(log.without_photo),

@@ -23,6 +23,7 @@ from partdino.options import DECIDED_OPTIONS, RUNNING_OPTIONS, Options, SettledO
 from partdino.parts.model import PartModel
 from partdino.parts.model_file import ModelFile, load_model
 from partdino.runs.folder import CURVE_NAME, MODEL_FILE, OutputFolder
+from partdino.runs.image_names import ImageNames
 from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
@@ -120,7 +121,8 @@ class Setting:
 
     def header(self, photos: Sequence[Photo]) -> Header:
         """Return the header of the store of some photos."""
-        return Header.of(photos, self.options, self.backbone, self.notes, WHOLE)
+        names = ImageNames(photos)
+        return Header.of(names, self.options, self.backbone, self.notes, WHOLE)
 
     def identity(self, photos: Sequence[Photo]) -> dict[str, Any]:
         """Return all that decides the descriptions except the photos."""
@@ -129,7 +131,7 @@ class Setting:
 
 def find(
     inputs: Sequence[Path | str], folder: OutputFolder, masks: Path | None, log: RunLog
-) -> list[Photo]:
+) -> Sequence[Photo]:
     """Return the photos of a run, none of them a result of its folder; raises `PartDinoError`."""
     photos, unread = find_photos(inputs, folder.path, masks)
     log.note_unread(unread)

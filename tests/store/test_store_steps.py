@@ -14,7 +14,7 @@ from segment_runs import SMALL, content, failures, files, flags, forked, kill
 
 from partdino.errors import StoreError
 from partdino.files import file_sha256
-from partdino.runs.store import open_stores, reading
+from partdino.runs.store import images, open_stores
 
 TIMES = ("seconds", "seconds_total")
 
@@ -240,7 +240,7 @@ def test_a_store_replaced_between_its_header_and_its_blocks(
     copy, other = tmp_path / "store", tmp_path / "other"
     shutil.copytree(store, copy)
     assert features(other, region_size=96).code == 0
-    index, replaced = reading.read_index, []
+    index, replaced = images.read_index, []
 
     def instead(path):
         if not replaced:
@@ -248,7 +248,7 @@ def test_a_store_replaced_between_its_header_and_its_blocks(
             shutil.copytree(other, copy)
         return index(path)
 
-    monkeypatch.setattr(reading, "read_index", instead)
+    monkeypatch.setattr(images, "read_index", instead)
     out = tmp_path / ("m.safetensors" if command == "fit" else "out")
     result = fit(out, copy) if command == "fit" else label(out, copy)
     assert result.code == 2 and f"{copy} has just been replaced" in result.stderr

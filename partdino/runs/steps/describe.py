@@ -14,6 +14,7 @@ from partdino.describe.workers import stage_workers
 from partdino.engine.pool import Pool
 from partdino.errors import InputError
 from partdino.options import FITTING_OPTIONS, SettledOptions, validate
+from partdino.runs.image_names import ImageNames
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
 from partdino.runs.resume import Existing
@@ -62,7 +63,7 @@ def make_store(
         photos, unread = find_photos(inputs, out, asked.masks)
         log.note_unread(unread)
         backbone, options, notes = settle(asked, reporter.say, reporter.warn)
-        header = Header.of(photos, options, backbone, notes, shard)
+        header = Header.of(ImageNames(photos.files), options, backbone, notes, shard)
         with stage_workers(options.workers, options.engine, options.device) as pool:
             store = describe(photos, writer, header, backbone, options, pool, log)
         if shard.count == 1:

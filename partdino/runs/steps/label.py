@@ -25,7 +25,7 @@ from partdino.runs.folder import (
     clear_images,
     link_image,
 )
-from partdino.runs.image_names import image_stems
+from partdino.runs.image_names import ImageNames, Stems, image_stems
 from partdino.runs.reporting import RunLog
 from partdino.runs.result_log import Recorded, ResultLog, results_head
 from partdino.runs.shard import Shard
@@ -94,7 +94,7 @@ def label(
     if not results.is_begun():
         clear_images(out)
     done = results.begin()
-    stems = image_stems([image.name for image in store.images])
+    stems = image_stems(ImageNames(store.images))
     _warn_of_shared_stems(stems, log)
     writers = making.writers(out, store.header.notes, stems)
     with log.progress("labels", len(images), done) as advance:
@@ -161,8 +161,10 @@ def renew(
     log.warn_of_odd()
 
 
-def _warn_of_shared_stems(stems: Mapping[str, str], log: RunLog) -> None:
-    whole = [name for name, stem in stems.items() if stem == name and PurePosixPath(name).suffix]
+def _warn_of_shared_stems(stems: Stems, log: RunLog) -> None:
+    whole = [
+        name for name, stem in stems.longer.items() if stem == name and PurePosixPath(name).suffix
+    ]
     if whole:
         more = ", ..." if len(whole) > 3 else ""
         log.reporter.warn(

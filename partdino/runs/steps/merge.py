@@ -173,15 +173,15 @@ def _merge_outputs(
         recall_results(partial(read_results, new / RESULTS_FILE), new, share, writers, pool, log)
         writers.close()
         write_failures(new, log.failures.items())
-        images = [result.name for result in read_results(new / RESULTS_FILE)]
+        images = sum(1 for _ in read_results(new / RESULTS_FILE))
         write_json(new / RUN_FILE, _run([read_run(folder) for folder in folders], images, log))
         for version in versions:
             version.check()
     log.warn_of_odd()
-    return len(images)
+    return images
 
 
-def _run(runs: Sequence[dict[str, Any]], images: Sequence[str], log: RunLog) -> dict[str, Any]:
+def _run(runs: Sequence[dict[str, Any]], images: int, log: RunLog) -> dict[str, Any]:
     """Return the `run.json` of the whole from those of the shards."""
     shard = str(WHOLE)
     seconds = sum((Counter(run["seconds"]) for run in runs), Counter())

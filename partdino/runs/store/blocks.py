@@ -20,14 +20,17 @@ from partdino.images.remote import as_location
 from partdino.runs.store.columns import Arrays, from_arrays
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StoredImage:
     """An image of a store.
 
     Attributes
     ----------
-    name, key, photo
-        As `Photo`: `photo` is its path or URL.
+    name, key
+        As `Photo`.
+    location
+        The path or URL of its photo. Text, as a `Path` takes 200 bytes more, and a store
+        may hold millions.
     failure
         Why it has no description, or None.
     block
@@ -40,11 +43,16 @@ class StoredImage:
 
     name: str
     key: str
-    photo: Path | str
+    location: str
     failure: str | None
     block: Path
     position: int
     digest: str
+
+    @property
+    def photo(self) -> Path | str:
+        """Where its photo is: a path, or a URL, which is text."""
+        return as_location(self.location)
 
     def verify(self) -> None:
         """Raise `StoreError` where the block is damaged, or another one than when it was opened."""
@@ -66,7 +74,7 @@ class StoredImage:
                 names = [n.removeprefix(prefix) for n in file.keys() if n.startswith(prefix)]  # noqa: SIM118
                 return from_arrays(names, lambda name: file.get_tensor(prefix + name), pixels)
         except (OSError, ValueError, TypeError, AttributeError, SafetensorError) as error:
-            raise _damaged(self.block, f"image {self.position} has {error}") from error
+            raise damaged(self.block, f"image {self.position} has {error}") from error
 
     def read_arrays(self) -> dict[str, Any]:
         """Return the arrays that stand for the description."""
@@ -134,9 +142,9 @@ def read_index(path: Path) -> list[StoredImage]:
     try:
         size = path.stat().st_size
     except OSError as error:
-        raise _damaged(path, error.strerror) from error
+        raise damaged(path, error.strerror) from error
     if size != index["bytes"]:
-        raise _damaged(path, f"it has {size} bytes instead of {index['bytes']}")
+        raise damaged(path, f"it has {size} bytes instead of {index['bytes']}")
     digest = index["sha256"]
     return [_stored(image, path, place, digest) for place, image in enumerate(index["images"])]
 
@@ -149,8 +157,8 @@ def _stored(image: Any, block: Path, position: int, digest: str) -> StoredImage:
         if not is_safe_name(name) or not all(isinstance(text, str) for text in texts):
             raise ValueError
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise _damaged(index_path(block), f"image {position} is none that could be") from error
-    return StoredImage(name, key, as_location(photo), failure, block, position, digest)
+        raise damaged(index_path(block), f"image {position} is none that could be") from error
+    return StoredImage(name, key, photo, failure, block, position, digest)
 
 
 def verify(path: Path, digest: str) -> None:
@@ -162,9 +170,9 @@ def verify(path: Path, digest: str) -> None:
     try:
         found = remembered_sha256(path)
     except OSError as error:
-        raise _damaged(path, error.strerror) from error
+        raise damaged(path, error.strerror) from error
     if found != digest:
-        raise _damaged(path, "its sha256 is not what was written, or it was replaced meanwhile")
+        raise damaged(path, "its sha256 is not what was written, or it was replaced meanwhile")
 
 
 def _index(path: Path) -> dict[str, Any]:
@@ -175,12 +183,13 @@ def _index(path: Path) -> dict[str, Any]:
             raise ValueError
         return {key: index[key] for key in ("sha256", "bytes", "images")}
     except OSError as error:
-        raise _damaged(index_path(path), error.strerror) from error
+        raise damaged(index_path(path), error.strerror) from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise _damaged(index_path(path), "it is not the list of a block's images") from error
+        raise damaged(index_path(path), "it is not the list of a block's images") from error
 
 
-def _damaged(path: Path, reason: str | None) -> StoreError:
+def damaged(path: Path, reason: str | None) -> StoreError:
+    """Return the error of a file of a block that is not as it was written."""
     return StoreError(
         f"{path} is damaged: {reason}; delete it and go on with partdino features --resume"
     )

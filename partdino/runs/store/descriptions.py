@@ -28,10 +28,13 @@ class DescriptionStore:
     def __contains__(self, key: str) -> bool:
         from safetensors import SafetensorError, safe_open
 
+        path = self._path(key)
+        if not path.exists():  # as of nearly all, and sooner told
+            return False
         try:
-            with safe_open(self._path(key), framework="numpy"):
+            with safe_open(path, framework="numpy"):
                 return True
-        except (OSError, SafetensorError):  # not there, or cut off when the power failed
+        except (OSError, SafetensorError):  # cut off when the power failed
             return False
 
     def write(self, key: str, description: ImageDescription) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -83,19 +83,21 @@ class Header:
     @classmethod
     def of(
         cls,
-        photos: Sequence[Photo],
+        names: Collection[str],
         options: SettledOptions,
         backbone: Backbone,
         notes: Sequence[str],
         shard: Shard,
     ) -> Header:
-        """Describe the store of a collection; `options` are resolved, `photos` those of all shards.
+        """Describe the store of a collection; `options` are resolved, `names` those of all shards.
 
         The size of blocks depends on the collection alone, so that shards have the blocks of a
         single run.
         """
         values = options.values()
-        names = "".join(f"{photo.name}\n" for photo in photos)
+        listed = hashlib.sha256()
+        for name in names:
+            listed.update(f"{name}\n".encode())
         return cls(
             version=__version__,
             options={name: v for name, v in values.items() if name not in FITTING_OPTIONS},
@@ -107,9 +109,9 @@ class Header:
                 "sha256": backbone.weights.sha256,
             },
             notes=list(notes),
-            images=len(photos),
-            names_sha256=hashlib.sha256(names.encode()).hexdigest(),
-            block_size=min(max(len(photos) // _BLOCKS, 1), _MOST_IN_BLOCK),
+            images=len(names),
+            names_sha256=listed.hexdigest(),
+            block_size=min(max(len(names) // _BLOCKS, 1), _MOST_IN_BLOCK),
             shard=shard,
         )
 

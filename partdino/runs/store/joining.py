@@ -33,11 +33,11 @@ def merge_stores(out: Path, folders: Sequence[Path]) -> FeatureStore:
         The folder cannot be written.
     """
     store = open_stores(folders)
-    blocks = {image.block: image for image in store.images}
     with whole_folder(out) as new:
-        for block, image in blocks.items():
+        for first in range(0, len(store.images), store.header.block_size):
+            image = store.images[first]
             image.verify()
-            for file in (block, index_path(block)):
+            for file in (image.block, index_path(image.block)):
                 link(file, new / "blocks" / file.name)
         store.write_failures(new)
         store.header.write(new)

@@ -2,19 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from partdino.describe.description import ImageDescription
 from partdino.errors import StoreError
+from partdino.long_lists import LongList
 from partdino.runs.shard import check_complete
-from partdino.runs.store.blocks import StoredImage, block_path, index_path, read_index
+from partdino.runs.store.blocks import StoredImage
 from partdino.runs.store.header import Header
+from partdino.runs.store.images import StoredImages
 from partdino.runs.writers.failures import write_failures
 
 
-class FeatureStore:
+class StoredDescriptions:
+    """Descriptions of some images of a store.
+
+    Parameters
+    ----------
+    images
+        By what they are to be found by.
+    """
+
+    def __init__(self, images: Mapping[str, StoredImage]) -> None:
+        self._images = images
+        self._dim: int | None = None  # of the features; known from the first that is read
+
+    def read(self, key: str, pixels: bool = True) -> ImageDescription:
+        """Return a description; raises `StoreError` if its block is damaged."""
+        image = self._image(key)
+        image.verify()
+        description = image.read(pixels)
+        self._dim = self._dim or description.features.shape[1]
+        if description.features.shape[1] != self._dim:
+            raise StoreError(
+                f"{image.block} is damaged: image {image.position} has features of another length "
+                "than others; delete it and go on with partdino features --resume"
+            )
+        return description
+
+    def part(self, keys: Sequence[str]) -> StoredDescriptions:
+        """Return those of some images alone, which are quickly sent to a worker."""
+        return StoredDescriptions({key: self._image(key) for key in keys})
+
+    def _image(self, key: str) -> StoredImage:
+        return self._images[key]
+
+
+class FeatureStore(StoredDescriptions):
     """All images of a collection, in the order of their names.
 
     Attributes
@@ -31,45 +69,44 @@ class FeatureStore:
     """
 
     def __init__(self, header: Header, images: Sequence[StoredImage]) -> None:
+        super().__init__({})
         self.header = header
         self.images = images
-        self._dim: int | None = None  # of the features; known from the first that is read
 
     def write_failures(self, out: Path) -> None:
         """Write the table of the images that have none; raises `OutputError`."""
-        failed = ((image.name, image.failure) for image in self.images if image.failure is not None)
-        write_failures(out, failed)
+        failed = (self.images[place] for place in np.flatnonzero(self._failed).tolist())
+        write_failures(out, ((image.name, image.failure or "") for image in failed))
 
     @property
-    def versions(self) -> list[tuple[str, str | None]]:
+    def versions(self) -> Iterator[tuple[str, str | None]]:
         """Key and failure of each image."""
-        return [(image.key, image.failure) for image in self.images]
+        return ((image.key, image.failure) for image in self.images)
 
     @cached_property
-    def keys(self) -> list[str]:
-        """The keys of all images that have a description."""
-        return list(self._by_key)
+    def keys(self) -> Sequence[str]:
+        """What all images that have a description are found by: their places in `images`."""
+        return _Places(np.flatnonzero(~self._failed).astype(np.int32))
 
-    def read(self, key: str, pixels: bool = True) -> ImageDescription:
-        """Return a description; raises `StoreError` if its block is damaged."""
-        image = self._by_key[key]
-        image.verify()
-        description = image.read(pixels)
-        self._dim = self._dim or description.features.shape[1]
-        if description.features.shape[1] != self._dim:
-            raise StoreError(
-                f"{image.block} is damaged: image {image.position} has features of another length "
-                "than others; delete it and go on with partdino features --resume"
-            )
-        return description
-
-    def part(self, keys: Sequence[str]) -> FeatureStore:
-        """Return a store of some images alone, which is quickly sent to a worker."""
-        return FeatureStore(self.header, [self._by_key[key] for key in keys])
+    def _image(self, key: str) -> StoredImage:
+        return self.images[int(key)]
 
     @cached_property
-    def _by_key(self) -> dict[str, StoredImage]:
-        return {image.key: image for image in self.images if image.failure is None}
+    def _failed(self) -> np.ndarray:
+        if isinstance(self.images, StoredImages):
+            return self.images.failed
+        return np.array([image.failure is not None for image in self.images], bool)
+
+
+class _Places(LongList[str]):
+    """Whole numbers as text."""
+
+    def __init__(self, places: np.ndarray) -> None:
+        super().__init__(len(places))
+        self._places = places
+
+    def _read(self, places: range) -> list[str]:
+        return [str(place) for place in self._places[places.start : places.stop].tolist()]
 
 
 def open_stores(folders: Sequence[Path]) -> FeatureStore:
@@ -87,7 +124,7 @@ def open_stores(folders: Sequence[Path]) -> FeatureStore:
     _check_alike(shards)
     check_complete((str(folder), header.shard) for folder, header in shards)
     shards.sort(key=lambda shard: shard[1].shard.number)
-    images = [image for folder, header in shards for image in _images(folder, header)]
+    images = StoredImages(shards)
     for folder, header in shards:
         # It goes first and comes last where a store is replaced: the images listed are its own.
         if Header.read(folder) != header:
@@ -98,7 +135,7 @@ def open_stores(folders: Sequence[Path]) -> FeatureStore:
 def read_store(folder: Path) -> FeatureStore:
     """Open the store of one shard; raises `StoreError`."""
     header = Header.read(folder)
-    return FeatureStore(header, list(_images(folder.absolute(), header)))
+    return FeatureStore(header, StoredImages([(folder.absolute(), header)]))
 
 
 def _check_alike(shards: Sequence[tuple[Path, Header]]) -> None:
@@ -110,15 +147,3 @@ def _check_alike(shards: Sequence[tuple[Path, Header]]) -> None:
                     f"{first} and {folder} are not shards of one run: "
                     f"they have {name} {expected[name]!r} and {value!r}"
                 )
-
-
-def _images(folder: Path, header: Header) -> Iterator[StoredImage]:
-    paths = [block_path(folder, number) for number in header.blocks]
-    missing = [path for path in paths if not index_path(path).exists()]
-    if missing:
-        raise StoreError(
-            f"{folder} is unfinished: {len(missing)} of its {len(paths)} blocks are missing "
-            f"({missing[0].name}); go on with partdino features --resume"
-        )
-    for path in paths:
-        yield from read_index(path)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, compress
+from operator import attrgetter
 from pathlib import Path
 
 from partdino.describe.description import ImageDescription
@@ -62,12 +65,13 @@ class StoreWriter:
         self._check_contents()
         self.folder = self._place()
         self._journal = DescriptionStore(self.folder / "journal")
-        self._photos: dict[int, Sequence[Photo]] = {}  # of the blocks that are to be made
-        self._waiting: dict[int, int] = {}  # how many of theirs are not settled yet
+        self._photos: Sequence[Photo] = ()
+        self._size = 0  # of blocks
+        self._waiting: dict[int, int] = {}  # how many photos of a block are not settled yet
         self._failures: dict[str, str] = {}
         self.dropped = self.changed = 0
 
-    def begin(self, photos: Sequence[Photo], header: Header) -> list[tuple[int, Photo]]:
+    def begin(self, photos: Sequence[Photo], header: Header) -> Missing:
         """Keep what can be kept of the store that is resumed, and clear the rest.
 
         Parameters
@@ -79,9 +83,8 @@ class StoreWriter:
 
         Returns
         -------
-        list of (int, Photo)
-            The photos of this shard that are to be described, each with the number of its block.
-            `add` or `fail` each.
+        Missing
+            The photos of this shard that are to be described: `add` or `fail` each.
 
         Raises
         ------
@@ -94,18 +97,17 @@ class StoreWriter:
         self._clear(header)
         if not self._of_others:
             self._check_photos(photos)
-        size = header.block_size
-        planned = {n: photos[n * size : (n + 1) * size] for n in header.blocks}
-        kept = self._keep(planned)
+        self._photos, self._size = photos, header.block_size
+        kept = self._keep(header)
         header.write(self.folder)
-        missing = []
-        for number in (number for number in planned if number not in kept):
-            self._photos[number] = planned[number]
-            new = [photo for photo in planned[number] if photo.key not in self._journal]
-            self._waiting[number] = len(new)
-            missing += [(number, photo) for photo in new]
-            if not new:
-                self._seal(number)
+        missing = Missing(self._block)
+        for number in header.blocks:
+            if number not in kept:
+                new = [photo.key not in self._journal for photo in self._block(number)]
+                missing.note(number, new)
+                self._waiting[number] = sum(new)
+                if not any(new):
+                    self._seal(number)
         return missing
 
     def add(self, number: int, photo: Photo, description: ImageDescription) -> None:
@@ -199,29 +201,33 @@ class StoreWriter:
             remove(leftover)
 
     def _check_photos(self, photos: Sequence[Photo]) -> None:
-        names = {photo.name: photo.key for photo in photos}
-        known = {image.name: image.key for _, images in self._blocks() for image in images}
-        self.dropped = len(known.keys() - names)
-        self.changed = sum(names.get(name, key) != key for name, key in known.items())
-        if known and self.dropped == len(known):
+        known = 0
+        stored = (image for _, images in self._blocks() for image in images)
+        for image, photo in _with_photos(stored, photos):
+            known += 1
+            self.dropped += photo is None
+            self.changed += photo is not None and photo.key != image.key
+        if known and self.dropped == known:
             raise OutputError(
                 f"{self.folder} holds features of other photos, none of which is in INPUT; "
                 "resume with the same INPUT, or start again with --overwrite"
             )
 
-    def _keep(self, planned: dict[int, Sequence[Photo]]) -> set[int]:
+    def _keep(self, header: Header) -> set[int]:
         """Return the numbers of the planned blocks that are there; take the others apart."""
-        wanted = {photo.key for photos in planned.values() for photo in photos}
-        kept = set()
+        kept, share = set(), header.share(self._photos)
         for number, images in self._blocks():
             keys = [image.key for image in images if image.failure is None]
             # Failed images are tried again: what was wrong may have been cured.
-            if number in planned and keys == [photo.key for photo in planned[number]]:
+            if number in header.blocks and keys == [photo.key for photo in self._block(number)]:
                 kept.add(number)
             else:
-                self._take_apart(number, images, wanted)
+                self._take_apart(images, share)
                 self._remove_block(number)
         return kept
+
+    def _block(self, number: int) -> Sequence[Photo]:
+        return self._photos[number * self._size : (number + 1) * self._size]
 
     def _blocks(self) -> Iterator[tuple[int, list[StoredImage]]]:
         for path in sorted((self.folder / "blocks").glob("[0-9]*.json")):
@@ -233,14 +239,15 @@ class StoreWriter:
             else:
                 yield number, images
 
-    def _take_apart(self, number: int, images: Sequence[StoredImage], wanted: set[str]) -> None:
+    def _take_apart(self, images: Sequence[StoredImage], photos: Sequence[Photo]) -> None:
         try:
             for image in images[:1]:  # all of a block lie in one file
                 image.verify()
         except StoreError:  # what is damaged must not get a new checksum
             return
-        for image in images:
-            if image.failure is None and image.key in wanted and image.key not in self._journal:
+        for image, photo in _with_photos(images, photos):
+            wanted = image.failure is None and photo is not None and photo.key == image.key
+            if wanted and image.key not in self._journal:
                 self._journal.write_arrays(image.key, image.read_arrays())
 
     def _remove_block(self, number: int) -> None:
@@ -254,9 +261,49 @@ class StoreWriter:
             self._seal(number)
 
     def _seal(self, number: int) -> None:
-        photos = self._photos.pop(number)
+        photos = self._block(number)
         keys = [photo.key for photo in photos if photo.key not in self._failures]
         descriptions = {key: self._journal.read_arrays(key) for key in keys}
         write_block(block_path(self.folder, number), photos, descriptions, self._failures)
         for key in keys:
             self._journal.remove(key)
+
+
+class Missing(Iterable[tuple[int, Photo]]):
+    """Photos that are to be described, each with the number of its block.
+
+    Parameters
+    ----------
+    photos_of
+        Returns the photos of a block.
+    """
+
+    def __init__(self, photos_of: Callable[[int], Sequence[Photo]]) -> None:
+        self._photos_of = photos_of
+        self._blocks: dict[int, bytes] = {}  # which of its photos, a byte each
+
+    def note(self, number: int, missing: Sequence[bool]) -> None:
+        """Add the photos of a block that are missing."""
+        self._blocks[number] = bytes(missing)
+
+    def __len__(self) -> int:
+        return sum(map(sum, self._blocks.values()))
+
+    def __iter__(self) -> Iterator[tuple[int, Photo]]:
+        for number, missing in self._blocks.items():
+            yield from ((number, photo) for photo in compress(self._photos_of(number), missing))
+
+
+def _with_photos(
+    images: Iterable[StoredImage], photos: Sequence[Photo]
+) -> Iterator[tuple[StoredImage, Photo | None]]:
+    """Yield stored images with the photos of their names; both are sorted by name."""
+    images = iter(images)
+    if (first := next(images, None)) is None:
+        return
+    rest = iter(photos[bisect_left(photos, first.name, key=attrgetter("name")) :])
+    photo = next(rest, None)
+    for image in chain([first], images):
+        while photo is not None and photo.name < image.name:
+            photo = next(rest, None)
+        yield image, photo if photo is not None and photo.name == image.name else None
