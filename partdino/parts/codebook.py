@@ -24,7 +24,7 @@ from partdino.method import DEFAULT_METHOD, Method
 from partdino.metrics import ari_from_contingency, contingency_table
 from partdino.parts.consensus import consensus
 from partdino.parts.kmeans import ClusterSums, nearest, spherical_kmeans
-from partdino.parts.normalised_cut import Spectrum
+from partdino.parts.normalised_cut import Spectrum, cut_each
 from partdino.parts.projection import ObjectCells, Projection
 from partdino.parts.sampling import some_of
 
@@ -199,10 +199,7 @@ class Codebooks:
         if (num_parts, seed) not in self._known_cuts:
             rng = np.random.default_rng(seed)
             seeds = [int(rng.integers(2**31)) for _ in self.spectra]
-            self._known_cuts[num_parts, seed] = [
-                spectrum.cut(num_parts, each)
-                for spectrum, each in zip(self.spectra, seeds, strict=True)
-            ]
+            self._known_cuts[num_parts, seed] = cut_each(self.spectra, num_parts, seeds)
         return self._known_cuts[num_parts, seed]
 
     @cached_property
