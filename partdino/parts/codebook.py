@@ -15,9 +15,11 @@ like.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import joblib
 import numpy as np
 
 from partdino.method import DEFAULT_METHOD, Method
@@ -270,17 +272,24 @@ def fit_codebooks(
     rng = np.random.default_rng(seed)
     directed = np.flatnonzero(points.any(axis=1)) if points.any() else np.arange(len(points))
     voters = directed[some_of(len(directed), _VOTERS, rng)]
-    spectra, codes = [], np.empty((len(voters), method.codebooks), np.int16)
-    for book, sample in enumerate(_samples(len(points), method, rng)):
-        directions, assignment = spherical_kmeans(
-            points[sample], weights[sample], size, int(rng.integers(2**31)), 1, device, _ITERATIONS
-        )
-        mass = np.bincount(assignment, weights[sample], minlength=len(directions))
-        directions, mass = directions[mass > 0], mass[mass > 0]
-        spectra.append(Spectrum.of(directions, mass, method))
-        codes[:, book] = nearest(points[voters], directions, device)[0]
     arrays = (points[voters], weights[voters], of_image[voters])
-    return Codebooks(projection, *arrays, spectra, codes)
+
+    def book(drawn: tuple[np.ndarray, int]) -> tuple[Spectrum, np.ndarray]:
+        sample, run = drawn
+        mass = weights[sample]
+        directions, assignment = spherical_kmeans(
+            points[sample], mass, size, run, 1, device, _ITERATIONS
+        )
+        mass = np.bincount(assignment, mass, minlength=len(directions))
+        directions, mass = directions[mass > 0], mass[mass > 0]
+        codes = nearest(arrays[0], directions, device)[0]
+        return Spectrum.of(directions, mass, method), codes.astype(np.int16)
+
+    drawn = [(sample, int(rng.integers(2**31))) for sample in _samples(len(points), method, rng)]
+    # In threads: NumPy lets go of the interpreter where it computes, which is most of the time.
+    with ThreadPoolExecutor(joblib.cpu_count(), thread_name_prefix="codebook") as threads:
+        spectra, codes = zip(*threads.map(book, drawn), strict=True)
+    return Codebooks(projection, *arrays, spectra, np.stack(codes, axis=1))
 
 
 def _samples(count: int, method: Method, rng: np.random.Generator) -> Iterator[np.ndarray]:

@@ -156,7 +156,8 @@ def _compare_in_numpy(
     points: np.ndarray, centroids: np.ndarray, device: str
 ) -> tuple[np.ndarray, np.ndarray]:
     similarities = points @ centroids.T
-    return similarities.max(axis=1), similarities.argmax(axis=1)
+    assignment = similarities.argmax(axis=1)
+    return similarities[np.arange(len(points)), assignment], assignment
 
 
 def _compare_in_torch(
