@@ -208,14 +208,16 @@ class Codebooks:
     def _known_cuts(self) -> dict[tuple[int, int], list[np.ndarray]]:
         return {}
 
-    def steadiness(self, num_parts: int, seed: int) -> float:
-        """Return how far the parts of two halves of the codebooks agree.
+    def steadiness(self, num_parts: int, seed: int) -> float | None:
+        """Return how far the parts of two halves of the codebooks agree; None where there is one.
 
         The adjusted Rand index of all points, 1 where the halves have the same parts, 0 where they
         agree as by chance. Two runs with other seeds, and as many codebooks each, agree about so.
         """
+        if len(self.spectra) == 1:
+            return None
         labels = self._labels(num_parts, seed)
-        halves = (labels[:, ::2], labels[:, 1::2]) if labels.shape[1] > 1 else (labels, labels)
+        halves = labels[:, ::2], labels[:, 1::2]
         first, second = (consensus(half, self.weights, num_parts, seed) for half in halves)
         return ari_from_contingency(contingency_table(first, second))
 
