@@ -154,7 +154,7 @@ class PartDiscovery(Options, ClusterMixin, BaseEstimator):
             Written by `save` or by ``partdino segment``.
         **running
             Parameters that say how to run, not what to compute: ``weights``, ``masks``,
-            ``device``, ``batch_size``, ``workers``, ``engine``.
+            ``device``, ``precision``, ``batch_size``, ``workers``, ``engine``.
 
         Raises
         ------

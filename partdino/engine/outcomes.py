@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from typing import Any, Generic, TypeVar, cast
 
 from partdino.engine.pool import Pool, WorkerDied
-from partdino.engine.threads import one_thread
+from partdino.engine.threads import one_thread, one_torch_thread
 from partdino.errors import DeviceError, PartDinoError
 
 S = TypeVar("S")
@@ -175,14 +175,17 @@ def run_stages(
     outcomes
         What comes in.
     pool
-        Where the stages run; None is this process, which also takes what is too little to start
-        processes for.
+        Where the stages run; None is this process. What is too little to start processes for is
+        run here as well, in as many threads.
     """
     outcomes = iter(outcomes)
     first = [] if pool is None else list(islice(outcomes, _FEW))
     outcomes = chain(first, outcomes)
-    if pool is None or len(first) < _FEW:
+    if pool is None:
         yield from (_run_here(stages, outcome) for outcome in outcomes)
+        return
+    if len(first) < _FEW:
+        yield from _run_few(stages, first, pool.workers)
         return
     function = partial(_try_all, stages)
     for outcome, future in in_order(pool, function, outcomes, lambda: _AHEAD * pool.workers):
@@ -195,6 +198,17 @@ def run_stages(
 def _run_here(stages: Mapping[str, Callable[[Any], Any]], outcome: Outcome) -> Outcome:
     with one_thread():  # as in a worker: the last bits are the same
         return _try_all(stages, outcome)
+
+
+def _run_few(
+    stages: Mapping[str, Callable[[Any], Any]], few: Sequence[Outcome], threads: int
+) -> list[Outcome]:
+    def run(outcome: Outcome) -> Outcome:
+        with one_torch_thread():  # torch counts for each thread of ours
+            return _try_all(stages, outcome)
+
+    with one_thread(), ThreadPoolExecutor(threads, thread_name_prefix="few") as executor:
+        return list(executor.map(run, few))
 
 
 def _try_all(stages: Mapping[str, Callable[[Any], Any]], outcome: Outcome) -> Outcome:

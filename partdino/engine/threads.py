@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from threading import Thread
 
 from threadpoolctl import threadpool_limits
 
@@ -32,6 +33,11 @@ def one_torch_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
+
+
+def import_meanwhile(module: str) -> None:
+    """Import in a thread what will be wanted later: networks leave the interpreter idle."""
+    Thread(target=import_module, args=(module,), daemon=True).start()
 
 
 def compute_with_one_thread(modules: Sequence[str]) -> None:

@@ -15,16 +15,18 @@ like.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import joblib
 import numpy as np
 
 from partdino.method import DEFAULT_METHOD, Method
 from partdino.metrics import ari_from_contingency, contingency_table
 from partdino.parts.consensus import consensus
 from partdino.parts.kmeans import ClusterSums, nearest, spherical_kmeans
-from partdino.parts.normalised_cut import Spectrum
+from partdino.parts.normalised_cut import Spectrum, cut_each
 from partdino.parts.projection import ObjectCells, Projection
 from partdino.parts.sampling import some_of
 
@@ -199,24 +201,23 @@ class Codebooks:
         if (num_parts, seed) not in self._known_cuts:
             rng = np.random.default_rng(seed)
             seeds = [int(rng.integers(2**31)) for _ in self.spectra]
-            self._known_cuts[num_parts, seed] = [
-                spectrum.cut(num_parts, each)
-                for spectrum, each in zip(self.spectra, seeds, strict=True)
-            ]
+            self._known_cuts[num_parts, seed] = cut_each(self.spectra, num_parts, seeds)
         return self._known_cuts[num_parts, seed]
 
     @cached_property
     def _known_cuts(self) -> dict[tuple[int, int], list[np.ndarray]]:
         return {}
 
-    def steadiness(self, num_parts: int, seed: int) -> float:
-        """Return how far the parts of two halves of the codebooks agree.
+    def steadiness(self, num_parts: int, seed: int) -> float | None:
+        """Return how far the parts of two halves of the codebooks agree; None where there is one.
 
         The adjusted Rand index of all points, 1 where the halves have the same parts, 0 where they
         agree as by chance. Two runs with other seeds, and as many codebooks each, agree about so.
         """
+        if len(self.spectra) == 1:
+            return None
         labels = self._labels(num_parts, seed)
-        halves = (labels[:, ::2], labels[:, 1::2]) if labels.shape[1] > 1 else (labels, labels)
+        halves = labels[:, ::2], labels[:, 1::2]
         first, second = (consensus(half, self.weights, num_parts, seed) for half in halves)
         return ari_from_contingency(contingency_table(first, second))
 
@@ -273,17 +274,24 @@ def fit_codebooks(
     rng = np.random.default_rng(seed)
     directed = np.flatnonzero(points.any(axis=1)) if points.any() else np.arange(len(points))
     voters = directed[some_of(len(directed), _VOTERS, rng)]
-    spectra, codes = [], np.empty((len(voters), method.codebooks), np.int16)
-    for book, sample in enumerate(_samples(len(points), method, rng)):
-        directions, assignment = spherical_kmeans(
-            points[sample], weights[sample], size, int(rng.integers(2**31)), 1, device, _ITERATIONS
-        )
-        mass = np.bincount(assignment, weights[sample], minlength=len(directions))
-        directions, mass = directions[mass > 0], mass[mass > 0]
-        spectra.append(Spectrum.of(directions, mass, method))
-        codes[:, book] = nearest(points[voters], directions, device)[0]
     arrays = (points[voters], weights[voters], of_image[voters])
-    return Codebooks(projection, *arrays, spectra, codes)
+
+    def book(drawn: tuple[np.ndarray, int]) -> tuple[Spectrum, np.ndarray]:
+        sample, run = drawn
+        mass = weights[sample]
+        directions, assignment = spherical_kmeans(
+            points[sample], mass, size, run, 1, device, _ITERATIONS
+        )
+        mass = np.bincount(assignment, mass, minlength=len(directions))
+        directions, mass = directions[mass > 0], mass[mass > 0]
+        codes = nearest(arrays[0], directions, device)[0]
+        return Spectrum.of(directions, mass, method), codes.astype(np.int16)
+
+    drawn = [(sample, int(rng.integers(2**31))) for sample in _samples(len(points), method, rng)]
+    # In threads: NumPy lets go of the interpreter where it computes, which is most of the time.
+    with ThreadPoolExecutor(joblib.cpu_count(), thread_name_prefix="codebook") as threads:
+        spectra, codes = zip(*threads.map(book, drawn), strict=True)
+    return Codebooks(projection, *arrays, spectra, np.stack(codes, axis=1))
 
 
 def _samples(count: int, method: Method, rng: np.random.Generator) -> Iterator[np.ndarray]:

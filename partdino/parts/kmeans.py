@@ -6,16 +6,16 @@ pieces are, add up to that of the whole. So the points need not be in memory at 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csc_matrix
 
 from partdino.describe.vectors import normalise
+from partdino.parts.seeding import spread_out
 
 RESTARTS = 10
-_MAX_ITERATIONS = 100
+MAX_ITERATIONS = 100
 _ROWS = 8192  # that are compared with all centroids at once, which bounds the memory
 
 
@@ -43,10 +43,9 @@ class ClusterSums:
     ) -> ClusterSums:
         """Assign points to their nearest centroids and sum; parameters as of `nearest`."""
         assignment, cosines = nearest(points, centroids, device)
-        columns = np.arange(len(points) + 1)  # with one entry each
-        members = csc_matrix((weights, assignment, columns), (len(centroids), len(points)))
+        vectors = sum_members(points, weights, assignment, len(centroids))
         mass = np.bincount(assignment, weights, minlength=len(centroids))
-        return cls(members @ points, mass, float(weights @ cosines))
+        return cls(vectors, mass, float(weights @ cosines))
 
     def __add__(self, other: ClusterSums) -> ClusterSums:
         """Return what a pass over both sets of points would have learnt."""
@@ -56,8 +55,22 @@ class ClusterSums:
 
     def centroids(self, previous: np.ndarray) -> np.ndarray:
         """Return the new centroids; a cluster that lost all its points keeps its place."""
-        kept = np.linalg.norm(self.vectors, axis=1, keepdims=True) > 0
-        return np.where(kept, normalise(self.vectors), previous)
+        return directions(self.vectors, previous)
+
+
+def sum_members(
+    points: np.ndarray, weights: np.ndarray, assignment: np.ndarray, num_clusters: int
+) -> np.ndarray:
+    """Return float64 (C, P), the weighted sum of each cluster's points (N, P)."""
+    columns = np.arange(len(points) + 1)  # with one entry each
+    members = csc_matrix((weights, assignment, columns), (num_clusters, len(points)))
+    return members @ points
+
+
+def directions(vectors: np.ndarray, previous: np.ndarray) -> np.ndarray:
+    """Scale sums (C, P) to unit length; where there was nothing to add, the previous stays."""
+    kept = np.linalg.norm(vectors, axis=1, keepdims=True) > 0
+    return np.where(kept, normalise(vectors), previous)
 
 
 def nearest(
@@ -97,7 +110,7 @@ def spherical_kmeans(
     seed: int = 0,
     restarts: int = RESTARTS,
     device: str = "cpu",
-    iterations: int = _MAX_ITERATIONS,
+    iterations: int = MAX_ITERATIONS,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cluster unit vectors by the cosine, with greedy k-means++ seeding.
 
@@ -125,20 +138,26 @@ def spherical_kmeans(
     assignment
         int64 (N,), the centroid of every point.
     """
-    rng = np.random.default_rng(seed)
     runs = [
-        _kmeans_once(points, weights, num_clusters, rng, device, iterations)
-        for _ in range(restarts)
+        _kmeans_once(points, weights, num_clusters, run, device, iterations)
+        for run in run_seeds(seed, restarts)
     ]
     centroids, assignment, _ = max(runs, key=lambda run: run[2])
     return centroids, assignment
+
+
+def run_seeds(seed: int, restarts: int) -> list[int]:
+    """Return the seed of each run."""
+    rng = np.random.default_rng(seed)
+    return [int(rng.integers(2**31)) for _ in range(restarts)]
 
 
 def _compare_in_numpy(
     points: np.ndarray, centroids: np.ndarray, device: str
 ) -> tuple[np.ndarray, np.ndarray]:
     similarities = points @ centroids.T
-    return similarities.max(axis=1), similarities.argmax(axis=1)
+    assignment = similarities.argmax(axis=1)
+    return similarities[np.arange(len(points)), assignment], assignment
 
 
 def _compare_in_torch(
@@ -155,12 +174,12 @@ def _kmeans_once(
     points: np.ndarray,
     weights: np.ndarray,
     num_clusters: int,
-    rng: np.random.Generator,
+    seed: int,
     device: str,
     iterations: int,
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return centroids, assignment and the weighted sum of cosines."""
-    centroids = _seed_centroids(points, weights, num_clusters, rng)
+    centroids = _seed_centroids(points, weights, num_clusters, seed)
     for _ in range(iterations):
         sums = ClusterSums.of(points, weights, centroids, device)
         previous, centroids = centroids, sums.centroids(centroids)
@@ -171,23 +190,15 @@ def _kmeans_once(
 
 
 def _seed_centroids(
-    points: np.ndarray, weights: np.ndarray, num_clusters: int, rng: np.random.Generator
+    points: np.ndarray, weights: np.ndarray, num_clusters: int, seed: int
 ) -> np.ndarray:
-    """Greedy k-means++ (Arthur & Vassilvitskii, 2007), without repeats and null vectors."""
-    from sklearn import config_context
-    from sklearn.cluster import kmeans_plusplus
-
-    seed = int(rng.integers(2**31))
+    """Return centroids to begin with, without repeats and null vectors."""
     directed = points.any(axis=1)
     if not directed.any():
         return points[:1]
     if not directed.all():
         points, weights = points[directed], weights[directed]
     count = min(num_clusters, len(points))
-    unchecked = config_context(assume_finite=True, skip_parameter_validation=True)
-    # Warnings are of fewer distinct points than clusters: repeats are dropped.
-    with warnings.catch_warnings(), unchecked:
-        warnings.simplefilter("ignore")
-        chosen, _ = kmeans_plusplus(points, count, sample_weight=weights, random_state=seed)
+    chosen = points[spread_out(points[None], weights[None], count, [seed])[0]]
     _, first = np.unique(chosen.round(9), axis=0, return_index=True)
     return chosen[np.sort(first)]

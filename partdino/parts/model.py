@@ -37,7 +37,8 @@ class PartModel:
     curve
         What the number of parts was chosen by; None where it was given. The file leaves it out.
     steadiness
-        See `Codebooks.steadiness`. The file leaves it out, so that it is None of a loaded model.
+        See `Codebooks.steadiness`. The file leaves it out, so that it is None of a loaded model,
+        too.
     naming
         What a person calls the parts; None as it was fitted.
     """

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from partdino.describe.vectors import normalise
 from partdino.method import DEFAULT_METHOD, Method
-from partdino.parts.kmeans import spherical_kmeans
+from partdino.parts.kmeans_of_many import cluster_each
 
 _RESTARTS = 3
 
@@ -60,7 +61,18 @@ class Spectrum:
         -------
         int64 (M,), numbered from 0; one part each where there are K directions or fewer.
         """
-        if len(self.mass) <= num_parts:
-            return np.arange(len(self.mass))
-        coordinates = normalise(self.vectors[:, :num_parts])
-        return spherical_kmeans(coordinates, self.mass, num_parts, seed, _RESTARTS)[1]
+        return cut_each([self], num_parts, [seed])[0]
+
+
+def cut_each(spectra: Sequence[Spectrum], num_parts: int, seeds: Sequence[int]) -> list[np.ndarray]:
+    """Cut each of many graphs, with a seed of its own; see `Spectrum.cut`."""
+    cuts = [np.arange(len(spectrum.mass)) for spectrum in spectra]
+    for size in {len(cut) for cut in cuts if len(cut) > num_parts}:
+        alike = [place for place, cut in enumerate(cuts) if len(cut) == size]
+        vectors = np.stack([spectra[place].vectors[:, :num_parts] for place in alike])
+        mass = np.stack([spectra[place].mass for place in alike])
+        own = [seeds[place] for place in alike]
+        parts = cluster_each(normalise(vectors), mass, num_parts, own, _RESTARTS)
+        for place, each in zip(alike, parts, strict=True):
+            cuts[place] = each
+    return cuts

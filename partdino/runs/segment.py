@@ -18,6 +18,7 @@ from partdino.describe.photos import Photo, find_photos
 from partdino.describe.settling import settle
 from partdino.describe.workers import stage_workers
 from partdino.engine.pool import Pool
+from partdino.engine.threads import import_meanwhile
 from partdino.errors import ModelError
 from partdino.options import DECIDED_OPTIONS, RUNNING_OPTIONS, Options, SettledOptions, validate
 from partdino.parts.model import PartModel
@@ -108,6 +109,8 @@ def segment(
             write_parts_curve(folder.place / CURVE_NAME, fitted.curve)
             return fitted
 
+        if source is None:
+            import_meanwhile("sklearn.linear_model")  # of the fit
         return complete(run, folder, photos, setting, model, log)
 
 

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.metrics import adjusted_rand_score
 
 from partdino.describe.vectors import normalise
 from partdino.parts.kmeans import spherical_kmeans
+from partdino.parts.kmeans_of_many import cluster_each
+from partdino.parts.seeding import spread_out
 
 
 def planted(
@@ -140,3 +142,24 @@ def test_it_is_as_good_as_k_means_of_unit_vectors():
 def test_normalise_keeps_null_vectors():
     vectors = np.array([[3.0, 4.0], [0.0, 0.0]])
     np.testing.assert_array_equal(normalise(vectors), [[0.6, 0.8], [0, 0]])
+
+
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_seeds_are_those_of_scikit_learn(count):
+    sets = [planted(6, 20, spread=1.5, seed=seed)[0] for seed in range(3)]
+    weights = np.random.default_rng(0).uniform(0.1, 1, (3, 120))
+    chosen = spread_out(np.stack(sets), weights, count, [3, 4, 5])
+    for points, mass, seed, found in zip(sets, weights, (3, 4, 5), chosen, strict=True):
+        _, expected = kmeans_plusplus(points, count, sample_weight=mass, random_state=seed)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_clusters_of_many_sets_are_those_of_each():
+    rng = np.random.default_rng(0)
+    sets = normalise(rng.normal(size=(7, 50, 6)))
+    sets[2, 5:] = sets[2, 4]  # five distinct points, fewer than clusters
+    weights = rng.uniform(0.1, 1, (7, 50))
+    found = cluster_each(sets, weights, 8, range(7), restarts=4)
+    for seed, (points, mass, clusters) in enumerate(zip(sets, weights, found, strict=True)):
+        np.testing.assert_array_equal(clusters, spherical_kmeans(points, mass, 8, seed, 4)[1])
+    assert found[2].max() == 4

@@ -106,6 +106,12 @@ def test_steadiness_tells_parts_from_pieces_of_a_cloud():
     assert steadiness[1] < 0.6
 
 
+def test_one_codebook_has_no_halves_that_could_agree():
+    cells = by_image(collection()[0], np.ones(600), np.repeat(np.arange(30), 20))
+    books = fit_codebooks(cells, fit_projection(cells), 64, method=Method(codebooks=1))
+    assert books.steadiness(3, seed=0) is None
+
+
 def test_parts_are_found_under_the_looks_of_the_images_and_numbered_by_size():
     features, truth, images = collection()
     parts = fit_parts(features, np.ones(len(features)), images, 3, seed=0)

@@ -41,7 +41,7 @@ def write_run(out: Path, labels: dict[str, np.ndarray], photos: Path) -> Path:
         result = PartSegmentation(
             name, label_map, PARTS, present * 0.75, present * 0.5, bool(present.any())
         )
-        writer.add(result)
+        writer.add(result, name)
         image = SimpleNamespace(photo=photos / name, key=name)
         log.append(Recorded.of(result, image, photo_found=True))
     log.append(Recorded("broken.jpg", "broken.jpg", failure="not an image"))

@@ -88,7 +88,7 @@ def write_run(
         out, {"format": "partdino results", "schema": 1, "model_sha256": SHA256, "images": 1}
     )
     log.begin()
-    writers = LabelWriter(out), PartsTableWriter(out), PiecesWriter(out)
+    labels_writer, table, pieces_writer = LabelWriter(out), PartsTableWriter(out), PiecesWriter(out)
     rng = np.random.default_rng(0)
     for index, name in enumerate(names):
         labels = stripes(index % 12, 4 if index == 2 else None) if draw is None else draw(index)
@@ -108,10 +108,11 @@ def write_run(
             foreground_found=bool(there.any()),
             pieces=pieces(labels),
         )
-        for writer in writers:
-            writer.add(result)
+        labels_writer.add(result, name)
+        table.add(result)
+        pieces_writer.add(result, name)
         image = type("Image", (), {"photo": path, "key": name})
         log.append(Recorded.of(result, image, photo_found=True))
-    writers[1].close()
+    table.close()
     (out / "run.json").write_text(json.dumps(RUN))
     return out

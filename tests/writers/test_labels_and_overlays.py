@@ -22,7 +22,7 @@ def test_label_png_reads_back_as_the_label_map(
     make_result, make_photo, tmp_path: Path, num_parts: int, size: tuple[int, int]
 ) -> None:
     result = make_result(NAME, size, num_parts)
-    LabelWriter(tmp_path).add(result)
+    LabelWriter(tmp_path).add(result, result.name)
     path = tmp_path / "labels" / f"{NAME}.png"
     read = [
         np.asarray(Image.open(path)),
@@ -38,7 +38,7 @@ def test_label_png_reads_back_as_the_label_map(
 def test_label_png_has_eight_bits_whatever_the_number_of_parts(
     make_result, make_photo, tmp_path: Path
 ) -> None:
-    LabelWriter(tmp_path).add(make_result(num_parts=2))
+    LabelWriter(tmp_path).add(make_result(num_parts=2), "bird.jpg")
     header = (tmp_path / "labels" / "bird.jpg.png").read_bytes()[:26]
     assert tuple(header[24:26]) == (8, 0)  # bit depth, grey
 
@@ -55,7 +55,7 @@ def test_label_png_has_eight_bits_whatever_the_number_of_parts(
 def test_overlay_has_the_photos_size_up_to_the_cap(
     make_result, make_photo, tmp_path: Path, photo_size, label_size, overlay_size
 ) -> None:
-    OverlayWriter(tmp_path).add(make_result(NAME, label_size), make_photo(photo_size))
+    OverlayWriter(tmp_path).add(make_result(NAME, label_size), make_photo(photo_size), NAME)
     with Image.open(tmp_path / "overlays" / f"{NAME}.jpg") as image:
         assert image.format == "JPEG"
         assert image.size == overlay_size[::-1]

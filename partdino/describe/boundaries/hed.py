@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 import h5py
 import numpy as np
@@ -117,7 +118,8 @@ def detect(images: np.ndarray, device: str = "cpu", precision: str = "fp32") -> 
     WeightsError
         The weights are missing, damaged, or not those of HED.
     """
-    model = _cached(weights.path("hed"), device)
+    with _LOADING:
+        model = _cached(weights.path("hed"), device)
     batches = np.split(images, len(images)) if device == "cpu" else [images]
     with torch.inference_mode(), in_precision(precision, torch.device(device)):
         logits = [model(upload(batch, torch.device(device)))[:, 0] for batch in batches]
@@ -126,6 +128,7 @@ def detect(images: np.ndarray, device: str = "cpu", precision: str = "fp32") -> 
 
 
 _cached = cache(load_hed)
+_LOADING = Lock()  # threads wait for the first one's network
 
 
 def _weighted_sum(x: Tensor, convolution: nn.Module) -> Tensor:

@@ -17,7 +17,6 @@ from partdino.runs.exports.photos import copy_suffix, copy_upright
 from partdino.runs.folder import RunVersion
 from partdino.runs.reporting import Reporter
 from partdino.runs.result_log import replaced_sentence
-from partdino.runs.review import REVIEW_FILE
 
 
 def export(
@@ -73,8 +72,7 @@ def export(
     photos = with_photos or kind.needs_photos
     check_out(out, folder)
     has_short = _has_short_stems(run, format, kind, photos)
-    if (folder / REVIEW_FILE).exists():
-        reporter.say(f"the review in {folder / REVIEW_FILE} is applied")
+    run.tell_of_review(reporter.say)
     if replaced := [recorded.name for recorded in run if recorded.is_replaced()]:
         reporter.warn(replaced_sentence(replaced, "their label maps are of older ones"))
     failed: dict[str, str] = {}

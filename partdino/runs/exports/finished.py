@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,12 +14,20 @@ import numpy as np
 from partdino.errors import InputError, OutputError
 from partdino.files import recover_folder
 from partdino.images import read_image
+from partdino.images.read import ImageError
 from partdino.parts.instances import find_instances
 from partdino.parts.result import PartSegmentation
 from partdino.runs.folder import is_unfinished, read_run
 from partdino.runs.result_log import RESULTS_FILE, Recorded, read_head, read_results
 from partdino.runs.resume import share_of
-from partdino.runs.review import Division, Review, label_lookup, read_review, reviewed_parts
+from partdino.runs.review import (
+    REVIEW_FILE,
+    Division,
+    Review,
+    label_lookup,
+    read_review,
+    reviewed_parts,
+)
 from partdino.runs.writers.coco import part_categories
 
 _TAKEN = ("object", "images", "masks")  # folders of exports
@@ -188,9 +196,10 @@ class ExportImage:
     def check_size(self, size: tuple[int, ...]) -> None:
         """Raise `InputError` where a photo of this (H, W) is not the one that was labelled."""
         if size != self.size:
-            raise InputError(
-                f"{self.photo_path}: {size[1]} x {size[0]} pixels, while its label map has "
-                f"{self.size[1]} x {self.size[0]}: the photo was replaced; label it again"
+            raise ImageError(
+                self.photo_path,
+                f"{size[1]} x {size[0]} pixels, while its label map has "
+                f"{self.size[1]} x {self.size[0]}: the photo was replaced; label it again",
             )
 
 
@@ -243,6 +252,11 @@ class FinishedRun:
         self.num_images = sum(1 for _ in self)
         if not self.num_images:
             raise InputError(f"the review of {folder} excludes every photo; take some back")
+
+    def tell_of_review(self, say: Callable[[str], None]) -> None:
+        """Say that the review is applied, if there is one."""
+        if (self.folder / REVIEW_FILE).exists():
+            say(f"the review in {self.folder / REVIEW_FILE} is applied")
 
     def __iter__(self) -> Iterator[Recorded]:
         """Yield what was recorded of each image that is exported, in the order of the run."""

@@ -118,15 +118,15 @@ def measure_photo(
         The label map is missing or damaged, or the photo is not the one that was labelled.
     """
     of_run = (division, values, objects)
-    result = ExportImage(recorded.name, recorded.stem, recorded.photo, recorded, *of_run).result
-    height, width = result.label_map.shape
+    image = ExportImage(recorded.name, recorded.stem, recorded.photo, recorded, *of_run)
+    result = image.result
+    height, width = image.size
     replaced, photo = recorded.is_replaced(), None
     if not replaced:
         with suppress(InputError):
             photo = read_image(recorded.photo).pixels
-    if photo is not None and photo.shape[:2] != (height, width):
-        now = f"{photo.shape[1]}x{photo.shape[0]}"
-        raise InputError(f"is {now} now and was {width}x{height} when labelled; label it again")
+    if photo is not None:
+        image.check_size(photo.shape[:2])
     parts = tuple(measure_parts(result.label_map, photo))
     return PhotoMeasures(
         name=recorded.name,

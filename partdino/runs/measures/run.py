@@ -25,7 +25,7 @@ from partdino.runs.measures.user_table import join, read_user_table
 from partdino.runs.reporting import Reporter, RunLog
 from partdino.runs.result_log import RESULTS_FILE, Recorded, read_results, replaced_sentence
 from partdino.runs.resume import check_replaceable
-from partdino.runs.review import REVIEW_FILE, reviewed_parts
+from partdino.runs.review import reviewed_parts
 from partdino.runs.writers.spool import Spool
 
 _MODULES = ("partdino.runs.measures.photo",)
@@ -102,8 +102,7 @@ def measure(
         version.check()
         odd.finish()
         review = run.review if run.review.says_anything else None
-        if (folder / REVIEW_FILE).exists():
-            reporter.say(f"the review in {folder / REVIEW_FILE} is applied")
+        run.tell_of_review(reporter.say)
         tables = Tables(parts, scales, told, review, run.objects is not None)
         files = _write(out, tables, spool, odd, excel)
         plots = [out / name for name in _PLOTS]

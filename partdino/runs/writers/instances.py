@@ -21,7 +21,7 @@ class InstanceWriter:
     def __init__(self, out: Path) -> None:
         self._folder = out / INSTANCES_FOLDER
 
-    def add(self, result: PartSegmentation, stem: str | None = None) -> None:
+    def add(self, result: PartSegmentation, stem: str) -> None:
         """Write one image's map, if it has one; `stem` and errors as of `LabelWriter.add`."""
         if result.instances is not None:
-            write_label_map(self._folder / f"{stem or result.name}.png", result.instances)
+            write_label_map(self._folder / f"{stem}.png", result.instances)

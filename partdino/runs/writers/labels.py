@@ -29,7 +29,7 @@ class LabelWriter:
     def __init__(self, out: Path) -> None:
         self._folder = out / "labels"
 
-    def add(self, result: PartSegmentation, stem: str | None = None) -> None:
+    def add(self, result: PartSegmentation, stem: str) -> None:
         """Write one label map; raises `OutputError`.
 
         Parameters
@@ -37,10 +37,9 @@ class LabelWriter:
         result
             The image's result.
         stem
-            What its files are called, see `partdino.runs.image_names`; its whole name if that is
-            None.
+            What its files are called, see `partdino.runs.image_names`.
         """
-        write_label_map(self._folder / f"{stem or result.name}.png", result.label_map)
+        write_label_map(self._folder / f"{stem}.png", result.label_map)
 
 
 def write_label_map(path: Path, label_map: np.ndarray) -> None:

@@ -32,11 +32,11 @@ class OverlayWriter:
     def __init__(self, out: Path, naming: Naming | None = None) -> None:
         self._folder, self._colours = out / "overlays", colours_of(naming)
 
-    def add(self, result: PartSegmentation, image: np.ndarray, stem: str | None = None) -> None:
+    def add(self, result: PartSegmentation, image: np.ndarray, stem: str) -> None:
         """Write one overlay; `stem` and errors as of `LabelWriter.add`."""
         scale = min(1.0, MAX_SIDE / max(image.shape[:2]))
         height, width = (max(1, round(side * scale)) for side in image.shape[:2])
         overlay = draw_parts(resize_image(image, (height, width)), result.label_map, self._colours)
-        with atomic_path(self._folder / f"{stem or result.name}.jpg") as temporary:
+        with atomic_path(self._folder / f"{stem}.jpg") as temporary:
             # Full-resolution colour: subsampling would smear the boundaries.
             Image.fromarray(overlay).save(temporary, "JPEG", quality=_QUALITY, subsampling=0)

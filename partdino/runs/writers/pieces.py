@@ -26,12 +26,12 @@ class PiecesWriter:
     def __init__(self, out: Path) -> None:
         self._out = out
 
-    def add(self, result: PartSegmentation, stem: str | None = None) -> None:
+    def add(self, result: PartSegmentation, stem: str) -> None:
         """Write one image's pieces, if it has any; `stem` and errors as of `LabelWriter.add`."""
         if result.pieces is not None:
             stream = io.BytesIO()
             np.savez_compressed(stream, **vars(result.pieces))
-            write_bytes(pieces_path(self._out, stem or result.name), stream.getvalue())
+            write_bytes(pieces_path(self._out, stem), stream.getvalue())
 
 
 def pieces_path(out: Path, stem: str) -> Path:
