@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from starlette.testclient import TestClient
 
 from partdino.runs.review.finished import open_run
 from partdino.runs.review.web.app import review_app
+from partdino.runs.review.web.downloads import Downloads
 from partdino.runs.review.web.session import ReviewSession
 from partdino.runs.writers.pieces import pieces_path
 
@@ -34,16 +37,22 @@ EVERYTHING = (
     "/api/images/0/pieces.png",
     "/api/parts/1/halves",
     "/api/beside",
+    "/api/table",
+    "/api/images/0/objects",
+    "/api/downloads",
+    "/api/downloads/progress",
+    "/api/downloads/latest",
     "/api/images/0/beside.png",
     "/nothing",
 )
 
 
 @pytest.fixture
-def stranger(own_folder: Path) -> TestClient:
+def stranger(own_folder: Path) -> Iterator[TestClient]:
     """A browser that was not given the address."""
-    app = review_app(ReviewSession(open_run(own_folder)), PORT, TOKEN)
-    return TestClient(app, base_url=SITE)
+    with closing(Downloads(own_folder)) as downloads:
+        app = review_app(ReviewSession(open_run(own_folder)), downloads, PORT, TOKEN)
+        yield TestClient(app, base_url=SITE)
 
 
 @pytest.fixture
@@ -136,7 +145,7 @@ def test_the_run_is_told_by_names(client: TestClient):
     about = client.get("/api/run").json()
     assert about.pop("session")
     expected = {"title": "out", "num_parts": 4, "images": list(NAMES), "without_pieces": []}
-    expected |= {"beside": None, "shared": []}
+    expected |= {"beside": None, "shared": [], "tells_objects": False}
     assert about == expected
 
 

@@ -281,7 +281,7 @@ def test_the_table_is_sorted_and_filtered(browser, own_folder: Path, tmp_path: P
     header = page.locator("#table th").all_inner_texts()
     measured = ["object, % of photo", *(f"part {part}, %" for part in range(1, 5)), "confidence"]
     assert header == ["photo", "checked", "mended", "genus", "weight", *measured]
-    assert column(page, 7)[:3] == ["25", "25", "33.33"]
+    assert column(page, 7)[:3] == ["25.00", "25.00", "33.33"]
     page.get_by_role("button", name="weight", exact=True).click()
     sync_api.expect(rows.first.locator("td").nth(4)).to_have_text("100")
     page.keyboard.press("Enter")  # the other way round; what has none stays last

@@ -20,6 +20,7 @@ from partdino.runs.reporting import Reporter
 from partdino.runs.review.apply import drawn_colours, drawn_lookup
 from partdino.runs.review.finished import FinishedRun, open_run
 from partdino.runs.review.methods_text import methods_paragraph, references
+from partdino.runs.review.objects import ObjectCounts
 from partdino.runs.review.pictures import THUMBNAIL, example_jpeg, jpeg, sized_labels
 from partdino.runs.review.state import Review, read_review
 from partdino.runs.review.summary import PartsOfPhotos, included
@@ -84,6 +85,7 @@ class _Report:
         self._run, self._review = run, review
         self.parts = PartsOfPhotos.of(run, review)
         self._included = included(run, review)
+        self._objects = ObjectCounts(run)
         self.shown = np.flatnonzero(self._included).tolist()
         self.drawn = evenly_spaced(self.shown, MAX_PHOTOS)
 
@@ -181,12 +183,15 @@ class _Report:
     def _photo_table(self) -> Iterator[str]:
         mended = ["mended"] if self._review.mended else []  # a column only where there is any
         yield "<h2>Area of each part, % of the photo</h2>\n<table>"
-        yield _header(("photo", *(part.name for part in self.parts.parts), "checked", *mended))
+        names = [part.name for part in self.parts.parts]
+        objects = ["objects"] * self._objects.there
+        yield _header(("photo", *objects, *names, "checked", *mended))
         for index in self.shown:
             name = self._run.images[index].name
             shares = (f"{100 * area:.2f}" if area else "" for area in self.parts.area[index])
             by_hand = ["yes" if name in self._review.mended else ""] if mended else []
-            yield _row((name, *shares, self._review.photos.get(name, ""), *by_hand))
+            counted = [self._objects.of(self._review, index)] * self._objects.there
+            yield _row((name, *counted, *shares, self._review.photos.get(name, ""), *by_hand))
         yield "</table>\n"
 
     def _methods(self) -> str:

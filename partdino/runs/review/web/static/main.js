@@ -1,6 +1,7 @@
 // The page of `partdino review`: puts its pieces together.
 
 import { Examples } from "./examples.js";
+import { Exports } from "./exports.js";
 import { saveLegend } from "./figures.js";
 import { Grid, photosOf } from "./grid.js";
 import { Parts } from "./parts.js";
@@ -23,6 +24,7 @@ async function begin() {
   document.title = `${store.run.title} · Part-DINO review`;
   element("title").textContent = store.run.title;
   const table = new Table(store, (id, order) => viewer.open(id, order));
+  new Exports();
   buttons(store, grid, viewer, { examples, table });
   keys(store, viewer);
   store.addEventListener("message", (event) => say(event.detail));
@@ -73,6 +75,7 @@ function keys(store, viewer) {
     } else if (key === "h") {
       if (!store.bare) store.look({ bare: true });
     } else if (key === "q" && !viewer.isOpen) element("check").click();
+    else if (key === "e" && !viewer.isOpen) element("export").click();
     else if (/^[1-9]$/.test(key)) {
       const part = store.part(Number(key));
       if (part) store.select(part.part);

@@ -78,7 +78,7 @@ export class Parts {
     row.split.disabled = part.background;
     row.element.classList.toggle("off", part.hidden || part.background);
     row.merge.setAttribute("aria-label", `Merge ${part.name} into another part`);
-    row.merge.replaceChildren(make("option", { value: "", textContent: "Merge into", selected: true, disabled: true }));
+    row.merge.replaceChildren(make("option", { value: "", textContent: "Merge", selected: true, disabled: true }));
     for (const other of parts)
       if (other.part !== part.part) row.merge.append(make("option", { value: other.part, textContent: other.name }));
     row.merge.disabled = parts.length < 2;

@@ -132,7 +132,8 @@ export class Table {
           chip.style.background = colour;
           cell.append(chip, "\u00a0"); // one line
         }
-        cell.append(value ?? "");
+        const { digits } = this.#table.columns[at];
+        cell.append(digits && value !== null ? value.toFixed(digits) : value ?? "");
       }
       row.append(cell);
     });
