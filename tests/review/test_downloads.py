@@ -99,7 +99,7 @@ def test_one_file_after_another_and_none_in_the_end(folder: Path):
 def test_two_are_not_made_at_once_and_the_end_stops_one(downloads, monkeypatch):
     seen = []
 
-    def ends(folder: Path, out: Path, reporter) -> None:
+    def ends(folder: Path, out: Path, reporter, metadata) -> None:
         with pytest.raises(ReviewError, match="another file is being made"):
             downloads.make("masks", False)
         with reporter.progress("report", 9) as advance:

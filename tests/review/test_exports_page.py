@@ -54,6 +54,7 @@ def test_what_cannot_be_saved_is_said(browser, served: Served):
         (served.folder / "labels" / f"{name}.png").unlink()
     page = browser.new_page()
     page.goto(served.address)
+    page.wait_for_selector("body[data-revision]")
     page.click("#export")
     page.select_option("#export-kind", "masks")
     page.click("#export-save")

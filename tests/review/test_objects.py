@@ -72,8 +72,8 @@ def test_they_are_those_of_measure_and_the_report(partdino: Callable, folder: Pa
     assert measured == ours
     assert partdino("report", folder, "--out", tmp_path / "r.html").code == 0
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "<th>photo</th><th>objects</th>" in text
-    rows = re.findall(r"<tr><td>([^<]+\.jpg)</td><td>(\d+)</td>", text)
+    assert "<th>mended</th><th>objects</th>" in text
+    rows = re.findall(r"<tr><td>([^<]+\.jpg)</td><td></td><td>\w*</td><td>(\d+)</td>", text)
     assert {name: int(count) for name, count in rows} == ours
 
 

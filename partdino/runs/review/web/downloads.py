@@ -89,7 +89,7 @@ class Downloads:
     def _make(self, kind: str, with_photos: bool, place: Path) -> Path:
         if kind == "report":
             report = place / f"{self._title}.report.html"
-            write_report(self._folder, report, self._told)
+            write_report(self._folder, report, self._told, self._metadata)
             return report
         made = place / kind
         if kind in ("excel", "measurements"):

@@ -1,7 +1,7 @@
 // Saving what was found and said: a report, measurements, files for other tools.
 
 import { DOWNLOAD, getKinds, getProgress, makeDownload } from "./api.js";
-import { make } from "./parts.js";
+import { make } from "./make.js";
 
 const ASK_EVERY = 500; // ms, how far it is
 

@@ -1,5 +1,6 @@
 // The page of `partdino review`: puts its pieces together.
 
+import { getTable } from "./api.js";
 import { Examples } from "./examples.js";
 import { Exports } from "./exports.js";
 import { saveLegend } from "./figures.js";
@@ -11,6 +12,7 @@ import { Thumbs } from "./thumbs.js";
 import { Viewer } from "./viewer.js";
 
 const SAID_FOR = 6000; // ms that a message stays
+const ROWS = 500; // of the table, in the page at once
 
 const element = (id) => document.getElementById(id);
 
@@ -23,7 +25,7 @@ async function begin() {
   const parts = new Parts(store);
   document.title = `${store.run.title} · Part-DINO review`;
   element("title").textContent = store.run.title;
-  const table = new Table(store, (id, order) => viewer.open(id, order));
+  const table = new Table(store, { load: getTable, open: (id, order) => viewer.open(id, order), most: ROWS });
   new Exports();
   buttons(store, grid, viewer, { examples, table });
   keys(store, viewer);

@@ -1,5 +1,6 @@
 // The list of parts: names, colours, and what becomes of them.
 
+import { make } from "./make.js";
 import { hideTip } from "./tip.js";
 
 export class Parts {
@@ -99,8 +100,4 @@ export class Parts {
       row.element.classList.toggle("selected", selected);
     }
   }
-}
-
-export function make(tag, properties = {}) {
-  return Object.assign(document.createElement(tag), properties);
 }
