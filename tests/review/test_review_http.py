@@ -43,6 +43,7 @@ EVERYTHING = (
     "/api/downloads/progress",
     "/api/downloads/latest",
     "/api/images/0/beside.png",
+    "/api/images/0/figure.svg",
     "/nothing",
 )
 
@@ -162,6 +163,14 @@ def test_pictures_come_by_id(client: TestClient):
 @pytest.mark.parametrize("query", ["", "members=1", "members=x&colour=ff0000", "colour=red"])
 def test_examples_of_no_part_are_refused(client: TestClient, query: str):
     assert client.get(f"/api/images/3/example.jpg?{query}").status_code == 400
+
+
+@pytest.mark.parametrize("opacity", ["", "2", "-1", "x", "0.5;"])
+def test_figures_of_no_opacity_are_refused(client: TestClient, opacity: str):
+    assert client.get(f"/api/images/0/figure.svg?opacity={opacity}").status_code == 400
+    figure = client.get("/api/images/0/figure.svg?opacity=0.6")
+    assert figure.headers["content-type"].startswith("image/svg+xml")
+    assert figure.headers["cache-control"] == "no-store"
 
 
 def test_a_change_is_kept_on_the_disk(client: TestClient, own_folder: Path):

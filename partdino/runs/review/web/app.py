@@ -15,6 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from partdino.errors import OutputError, PartDinoError, ReviewError
+from partdino.runs.review.figure import figure_svg
 from partdino.runs.review.mend import pieces_hash
 from partdino.runs.review.pictures import example_jpeg, labels_png, photo_jpeg, pieces_png
 from partdino.runs.review.web.downloads import Downloads, kinds
@@ -34,6 +35,8 @@ _MAX_BODY = 4_000_000  # bytes of a change: one that says something of each of 5
 _KEEP = {"Cache-Control": "private, max-age=86400, immutable"}
 _MEMBERS = re.compile(r"\d{1,3}(,\d{1,3}){0,254}")
 _COLOUR = re.compile(r"[0-9a-f]{6}")
+_SHARE = re.compile(r"0(\.\d{1,3})?|1")
+_PICTURES = {"png": "image/png", "jpg": "image/jpeg", "svg": "image/svg+xml"}
 
 
 def review_app(session: ReviewSession, downloads: Downloads, port: int, token: str) -> ASGIApp:
@@ -66,6 +69,7 @@ def review_app(session: ReviewSession, downloads: Downloads, port: int, token: s
         Route("/api/images/{index:int}/pieces.png", handlers.pieces),
         Route("/api/images/{index:int}/objects", handlers.objects),
         Route("/api/images/{index:int}/example.jpg", handlers.example),
+        Route("/api/images/{index:int}/figure.svg", handlers.figure),
         Route("/api/downloads", handlers.kinds, methods=["GET"]),
         Route("/api/downloads", handlers.make, methods=["POST"]),
         Route("/api/downloads/progress", handlers.progress),
@@ -171,6 +175,13 @@ class _Handlers:
             request, lambda index: example_jpeg(run, review, index, parts, f"#{colour}")
         )
 
+    def figure(self, request: Request) -> Response:
+        given = request.query_params.get("opacity", "")
+        if not _SHARE.fullmatch(given):
+            return _refuse("an opacity is from 0 to 1", 400)
+        run, review = self._session.run, self._session.drawn
+        return self._picture(request, lambda index: figure_svg(run, review, index, float(given)))
+
     async def kinds(self, request: Request) -> Response:
         return JSONResponse(kinds())
 
@@ -214,8 +225,9 @@ class _Handlers:
         if content is None:
             # A photo that is gone, or of which nothing is kept: no error, which browsers would log.
             return Response(status_code=204)
-        kind = "image/png" if request.url.path.endswith(".png") else "image/jpeg"
-        return Response(content, media_type=kind, headers=_KEEP if current else {})
+        kind = request.url.path.rpartition(".")[2]
+        headers = _KEEP if current and kind != "svg" else {}  # a figure depends on all of a review
+        return Response(content, media_type=_PICTURES[kind], headers=headers)
 
 
 def _refuse(reason: str, status: int) -> Response:

@@ -102,6 +102,12 @@ export async function getPicture(session, id, version, large, signal) {
 export const exampleAddress = (session, id, version, part) =>
   `/api/images/${id}/example.jpg?s=${session}&v=${version}&members=${part.members}&colour=${part.colour.slice(1)}`;
 
+/** A photo with its parts as an SVG; null where the photo is gone. */
+export async function getFigure(id, opacity) {
+  const answer = await ask(`/api/images/${id}/figure.svg?opacity=${opacity}`);
+  return answer.status === 204 ? null : answer.blob();
+}
+
 /** A picture; null where there is none. */
 async function getBitmap(path, signal) {
   const answer = await ask(path, { signal });

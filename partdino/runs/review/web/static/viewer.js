@@ -3,7 +3,7 @@
 import { getObjects, getPicture } from "./api.js";
 import { Beside } from "./beside.js";
 import { drawPicture, overlay, partAt } from "./draw.js";
-import { saveFigure } from "./figures.js";
+import { saveDrawing, saveFigure } from "./figures.js";
 import { Mender } from "./mend.js";
 import { hideTip, showTip } from "./tip.js";
 
@@ -217,6 +217,7 @@ export class Viewer {
       next: () => this.#go(1),
       previous: () => this.#go(-1),
       close: () => this.dialog.close(),
+      "save-drawing": () => { if (this.#layer) saveDrawing(this.store, this.#id); },
       "save-figure": () => { if (this.#layer) saveFigure(this.store, this.#id, this.#picture, this.#layer); },
     };
     for (const [id, action] of Object.entries(press)) element(id).addEventListener("click", action);
@@ -232,7 +233,7 @@ export class Viewer {
     const buttons = {
       f: "fine", w: "wrong", x: "exclude", n: "next", p: "previous", ArrowRight: "next",
       ArrowLeft: "previous", "+": "zoom-in", "=": "zoom-in", "-": "zoom-out", 0: "zoom-fit", o: "zoom-own",
-      s: "save-figure", c: "compare",
+      s: "save-figure", d: "save-drawing", c: "compare",
     };
     const button = buttons[event.key];
     if (!button || element(button).hidden) return;
