@@ -50,6 +50,7 @@ WATCH = """() => {
   };
   look(performance.now());
 }"""
+PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 IN_VIEW = """() => {
   const { bottom, top } = document.getElementById("grid").getBoundingClientRect();
   const seen = [...document.querySelectorAll("figure")].filter((figure) => {
@@ -92,8 +93,10 @@ def _measure(page: Page, address: str) -> dict[str, str]:
         memory.append(_megabytes(page))
         return seconds
 
+    first = timed(lambda: _first(page, address))
     found = {
-        "first photo": f"{timed(lambda: _first(page, address)):.1f} s",
+        "first paint": f"{page.evaluate(PAINT) / 1000:.1f} s",
+        "first photo": f"{first:.1f} s",
         "all photos in view": f"{timed(lambda: page.wait_for_function(IN_VIEW)):.1f} s more",
     }
     page.evaluate(WATCH)
