@@ -15,6 +15,9 @@ def report(
         Path, typer.Argument(metavar="DIR", help="What `partdino segment --out DIR` has written.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")],
+    metadata: Annotated[
+        Path | None, typer.Option(help="CSV whose columns the table has, by the file's name.")
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an older report.")
     ] = False,
@@ -23,7 +26,7 @@ def report(
 ) -> None:
     """Write a run and its review as one HTML file to read: photos, parts, tables, methods.
 
-    For a co-author or a supplement. It needs no other file, no network and no script.
+    For a co-author or a supplement. It needs no other file and no network.
     """
     from partdino.output_marks import REPORT
     from partdino.runs.resume import check_replaceable
@@ -31,7 +34,7 @@ def report(
 
     check_replaceable(out, REPORT, overwrite)
     reporter = Reporter(quiet)
-    written = write_report(folder, out, reporter)
+    written = write_report(folder, out, reporter, metadata)
     reporter.say(f"{written['parts']} parts in {written['photos']} photos are in {out}")
     if as_json:
         print_json(written)

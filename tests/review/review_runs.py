@@ -74,12 +74,15 @@ with TemporaryDirectory() as _folder:
 
 
 def write_run(
-    folder: Path, names: Sequence[str] = NAMES, draw: Callable[[int], np.ndarray] | None = None
+    folder: Path,
+    names: Sequence[str] = NAMES,
+    draw: Callable[[int], np.ndarray] | None = None,
+    least_share: float | None = None,
 ) -> Path:
     """Write the output folder of a run; the photos lie beside it.
 
     Part 4 is missing in the third photo; the last one has no object. Photos are the surer and the
-    more typical the later they come.
+    more typical the later they come. With a least share, objects are told apart.
     """
     out = folder / "out"
     out.mkdir(parents=True)
@@ -107,12 +110,13 @@ def write_run(
             typicality=(np.linspace(0.2, 0.8, len(names))[index] * there).astype(np.float32),
             foreground_found=bool(there.any()),
             pieces=pieces(labels),
-        )
+        ).with_instances(least_share)
         labels_writer.add(result, name)
         table.add(result)
         pieces_writer.add(result, name)
         image = type("Image", (), {"photo": path, "key": name})
         log.append(Recorded.of(result, image, photo_found=True))
     table.close()
-    (out / "run.json").write_text(json.dumps(RUN))
+    apart = {} if least_share is None else {"fingerprint": {"instances": least_share}}
+    (out / "run.json").write_text(json.dumps({**RUN, **apart}))
     return out

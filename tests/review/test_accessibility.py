@@ -91,6 +91,11 @@ def keys(page) -> None:
     page.click("#help")
 
 
+def export(page) -> None:
+    page.click("#export")
+    sync_api.expect(page.locator("#export-kind option")).not_to_have_count(0)
+
+
 def one_photo(page) -> None:
     page.locator("figure .name").first.click()
     for _ in range(3):
@@ -112,7 +117,7 @@ def brush(page) -> None:
     sync_api.expect(page.locator("#brush-size")).to_be_visible()
 
 
-VIEWS = [photos, no_photos, examples, table, keys, one_photo, mending, brush]
+VIEWS = [photos, no_photos, examples, table, keys, export, one_photo, mending, brush]
 
 
 def test_nothing_is_found_in_any_view(page, server: Served):

@@ -1,7 +1,9 @@
-"""`report.html`: all of a reviewed run in one file, and nothing that runs."""
+"""`report.html`: all of a reviewed run in one file."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -35,18 +37,26 @@ class Page(HTMLParser):
         self.tags: list[str] = []
         self.addresses: list[str] = []
         self.rows: list[list[str]] = []
-        self.text = ""
+        self.text = self.policy = ""
+        self.scripts: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attributes: list) -> None:
         self.tags.append(tag)
         self.addresses += [value for key, value in attributes if key in ("src", "href")]
+        if ("http-equiv", "Content-Security-Policy") in attributes:
+            self.policy = dict(attributes)["content"]
+        if tag == "script":
+            self.scripts.append("")
         if tag == "tr":
             self.rows.append([])
         if tag in ("td", "th"):
             self.rows[-1].append("")
 
     def handle_data(self, data: str) -> None:
+        if self.scripts and not self.scripts[-1]:
+            self.scripts[-1] = data
+            return
         self.text += data
         if self.rows and self.rows[-1] and data.strip():
             self.rows[-1][-1] += data.strip()
@@ -62,15 +72,21 @@ def written(partdino: Callable, own_folder: Path) -> Page:
     return Page(out.read_text(encoding="utf-8"))
 
 
-def test_it_needs_nothing_else_and_runs_nothing(written: Page):
-    assert not {"script", "link", "iframe", "object", "form"} & set(written.tags)
-    assert all(address.startswith("data:image/jpeg;base64,") for address in written.addresses)
+def test_it_needs_nothing_else_and_runs_one_script(written: Page):
+    assert not {"link", "iframe", "object", "form"} & set(written.tags)
+    kinds = {address.partition(",")[0] for address in written.addresses}
+    assert kinds == {"data:image/jpeg;base64", "data:image/png;base64"}
+    data, script = written.scripts
+    assert json.loads(data)["parts"][0]["name"] == "<script>alert(1)</script> & wing"
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in written.policy
+    assert not re.search(r"\b(import|fetch|eval)\b", script) and "<" + "/script" not in script
 
 
 def test_it_shows_photos_and_examples(written: Page):
     # 11 photos that are not excluded; 10 of them have each part, but for one without part 4.
     assert written.tags.count("figure") == 11
-    assert written.tags.count("img") == 11 + 10 + 9
+    assert written.tags.count("img") == 2 * 11 + 10 + 9
     assert "2 parts in 11 photos" in written.text
 
 
@@ -85,8 +101,9 @@ def test_tables_hold_the_reviewed_parts(written: Page):
     assert wing[:4] == [name, "1, 2", "10", "70.0"]  # of the object: 9 times 2/3, once all
     assert other[:3] == ["part 4", "4", "9"]
     photos = written.rows[3:]
-    assert photos[0] == ["photo", name, "part 4", "checked"]
-    assert photos[1] == [NAMES[0], "22.22", "11.11", "wrong"]
+    sizes = ["object, % of photo", f"{name}, %", "part 4, %"]
+    assert photos[0] == ["photo", "checked", "mended", *sizes, "confidence"]
+    assert photos[1] == [NAMES[0], "wrong", "", "33.33", "66.67", "33.33", "0.500"]
     assert [row[0] for row in photos[1:]] == [n for n in NAMES if n != NAMES[1]]
 
 

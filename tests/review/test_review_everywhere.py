@@ -86,7 +86,8 @@ def test_the_report_has_them_and_says_so(partdino: Callable, reviewed: Path, tmp
     assert "Split by hand: part 2 into parts 2 and 5." in text
     assert "1 photo was mended by hand." in text
     assert f"<figcaption>{NAMES[3]} <b>mended</b>" in text
-    cells = ["5.56", "5.56", "22.22", "11.11", "fine", "yes"]
+    shares = [f"{100 * area / 2400:.2f}" for area in (300, 300, 1200, 600)]
+    cells = ["fine", "mended", "44.44", *shares]
     row = "".join(f"<td>{cell}</td>" for cell in (NAMES[3], *cells))
     assert row in text
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from starlette.testclient import TestClient
 
 from partdino.runs.review.finished import open_run
 from partdino.runs.review.web.app import review_app
+from partdino.runs.review.web.downloads import Downloads
 from partdino.runs.review.web.session import ReviewSession
 from partdino.runs.writers.pieces import pieces_path
 
@@ -34,16 +37,23 @@ EVERYTHING = (
     "/api/images/0/pieces.png",
     "/api/parts/1/halves",
     "/api/beside",
+    "/api/table",
+    "/api/images/0/objects",
+    "/api/downloads",
+    "/api/downloads/progress",
+    "/api/downloads/latest",
     "/api/images/0/beside.png",
+    "/api/images/0/figure.svg",
     "/nothing",
 )
 
 
 @pytest.fixture
-def stranger(own_folder: Path) -> TestClient:
+def stranger(own_folder: Path) -> Iterator[TestClient]:
     """A browser that was not given the address."""
-    app = review_app(ReviewSession(open_run(own_folder)), PORT, TOKEN)
-    return TestClient(app, base_url=SITE)
+    with closing(Downloads(own_folder)) as downloads:
+        app = review_app(ReviewSession(open_run(own_folder)), downloads, PORT, TOKEN)
+        yield TestClient(app, base_url=SITE)
 
 
 @pytest.fixture
@@ -136,7 +146,7 @@ def test_the_run_is_told_by_names(client: TestClient):
     about = client.get("/api/run").json()
     assert about.pop("session")
     expected = {"title": "out", "num_parts": 4, "images": list(NAMES), "without_pieces": []}
-    expected |= {"beside": None, "shared": []}
+    expected |= {"beside": None, "shared": [], "tells_objects": False}
     assert about == expected
 
 
@@ -153,6 +163,14 @@ def test_pictures_come_by_id(client: TestClient):
 @pytest.mark.parametrize("query", ["", "members=1", "members=x&colour=ff0000", "colour=red"])
 def test_examples_of_no_part_are_refused(client: TestClient, query: str):
     assert client.get(f"/api/images/3/example.jpg?{query}").status_code == 400
+
+
+@pytest.mark.parametrize("opacity", ["", "2", "-1", "x", "0.5;"])
+def test_figures_of_no_opacity_are_refused(client: TestClient, opacity: str):
+    assert client.get(f"/api/images/0/figure.svg?opacity={opacity}").status_code == 400
+    figure = client.get("/api/images/0/figure.svg?opacity=0.6")
+    assert figure.headers["content-type"].startswith("image/svg+xml")
+    assert figure.headers["cache-control"] == "no-store"
 
 
 def test_a_change_is_kept_on_the_disk(client: TestClient, own_folder: Path):

@@ -262,6 +262,13 @@ def test_figures_are_saved(window, served: Served, tmp_path: Path):
     assert figure.shape == (60, 90, 3)
     assert figure[30, 15, 0] > figure[30, 15, 2] + 60  # part 1 is orange
     assert np.ptp(figure[30, 30]) < 60  # part 2 is hidden
+    with page.expect_download() as download:
+        page.keyboard.press("d")
+    assert download.value.suggested_filename == "finch_03.parts.svg"
+    download.value.save_as(tmp_path / "b.svg")
+    drawing = ElementTree.parse(tmp_path / "b.svg").getroot()
+    shapes = drawing.findall(".//{http://www.w3.org/2000/svg}path")
+    assert [shape.get("fill") for shape in shapes] == ["#ff9200", "#fff519", "#f622b5"]
 
 
 def column(page, at: int) -> list[str]:
@@ -281,7 +288,7 @@ def test_the_table_is_sorted_and_filtered(browser, own_folder: Path, tmp_path: P
     header = page.locator("#table th").all_inner_texts()
     measured = ["object, % of photo", *(f"part {part}, %" for part in range(1, 5)), "confidence"]
     assert header == ["photo", "checked", "mended", "genus", "weight", *measured]
-    assert column(page, 7)[:3] == ["25", "25", "33.33"]
+    assert column(page, 7)[:3] == ["25.00", "25.00", "33.33"]
     page.get_by_role("button", name="weight", exact=True).click()
     sync_api.expect(rows.first.locator("td").nth(4)).to_have_text("100")
     page.keyboard.press("Enter")  # the other way round; what has none stays last

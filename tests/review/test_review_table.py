@@ -8,6 +8,7 @@ from review_runs import NAMES, SHA256
 from partdino.runs.measures.user_table import Joined
 from partdino.runs.review import PartReview, Review, Split
 from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.objects import ObjectCounts
 from partdino.runs.review.summary import PartsOfPhotos
 from partdino.runs.review.table import photo_table
 
@@ -24,7 +25,7 @@ def test_it_follows_the_review(run: FinishedRun):
         {NAMES[0]: ("a", "3.5", "1"), NAMES[1]: ("", "", "nan"), NAMES[2]: ("7", "2", "2")},
         "",
     )
-    table = photo_table(run, review, PartsOfPhotos.of(run, review), told)
+    table = photo_table(run, review, PartsOfPhotos.of(run, review), ObjectCounts(run), told)
     assert [column["name"] for column in table["columns"]] == [
         *("photo", "checked", "mended", "kind", "mass", "odd", "object, % of photo"),
         *("wing, %", "part 2, %", "part 3, %", "part 5, %", "confidence"),
@@ -39,6 +40,7 @@ def test_it_follows_the_review(run: FinishedRun):
 
 
 def test_without_a_table_of_the_user_there_are_no_such_columns(run: FinishedRun):
-    table = photo_table(run, Review(SHA256), PartsOfPhotos.of(run, Review(SHA256)), None)
+    measured = PartsOfPhotos.of(run, Review(SHA256))
+    table = photo_table(run, Review(SHA256), measured, ObjectCounts(run), None)
     assert not any(column["own"] for column in table["columns"])
     assert {len(row) for row in table["rows"]} == {len(table["columns"])} == {9}

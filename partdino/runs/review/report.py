@@ -1,40 +1,53 @@
-"""`report.html`: a reviewed run as one file to read, without scripts and without other files."""
+"""`report.html`: a reviewed run as one file to read, without other files.
+
+All of it is there without scripts, too; with them, parts are named and selected, and the table is
+sorted and filtered, by modules of the review's page.
+"""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from partdino.files import atomic_path
 from partdino.images.sizes import resize_image
 from partdino.output_marks import REPORT_GENERATOR
 from partdino.parts.sampling import evenly_spaced
 from partdino.runs.folder import RunVersion
+from partdino.runs.measures.user_table import Joined, join, read_user_table
 from partdino.runs.reporting import Reporter
-from partdino.runs.review.apply import drawn_colours, drawn_lookup
+from partdino.runs.review.apply import ReviewedPart, drawn_lookup
 from partdino.runs.review.finished import FinishedRun, open_run
 from partdino.runs.review.methods_text import methods_paragraph, references
+from partdino.runs.review.objects import ObjectCounts
 from partdino.runs.review.pictures import THUMBNAIL, example_jpeg, jpeg, sized_labels
+from partdino.runs.review.report_script import report_script, source_hash
 from partdino.runs.review.state import Review, read_review
 from partdino.runs.review.summary import PartsOfPhotos, included
-from partdino.runs.writers.drawing import draw_parts
+from partdino.runs.review.table import photo_table
 from partdino.runs.writers.sheet import counted, fit
 
 MAX_PHOTOS = 240  # drawn, evenly spread over the run: some 20 kB each
 _QUALITY = 80
 _GREY = 128
 
-# Nothing but what is in the file, whatever its names hold.
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+# Nothing but what is in the file, whatever its names hold: of scripts, this very one.
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {}"
 
 
-def write_report(folder: Path, out: Path, reporter: Reporter) -> dict[str, Any]:
+def write_report(
+    folder: Path, out: Path, reporter: Reporter, metadata: Path | None = None
+) -> dict[str, Any]:
     """Write the report of an output folder.
 
     Parameters
@@ -45,6 +58,8 @@ def write_report(folder: Path, out: Path, reporter: Reporter) -> dict[str, Any]:
         The file to write.
     reporter
         Where to say what happens.
+    metadata
+        A table of the user's, see `read_user_table`, or None.
 
     Returns
     -------
@@ -60,7 +75,10 @@ def write_report(folder: Path, out: Path, reporter: Reporter) -> dict[str, Any]:
     run.warn_of_replaced(reporter)
     review = read_review(folder, run.model_sha256, run.num_parts)
     run.divided(review).check(run.images)
-    report = _Report(run, review)
+    told = join(read_user_table(metadata), list(run.names)) if metadata else None
+    if told and told.unmatched:
+        reporter.warn(told.unmatched)
+    report = _Report(run, review, told)
     with (
         reporter.progress("report", len(report.drawn) + len(report.parts.parts)) as advance,
         atomic_path(out) as temporary,
@@ -80,8 +98,8 @@ def write_report(folder: Path, out: Path, reporter: Reporter) -> dict[str, Any]:
 class _Report:
     """The pieces of a report, each yielded when it is drawn: memory does not grow with them."""
 
-    def __init__(self, run: FinishedRun, review: Review) -> None:
-        self._run, self._review = run, review
+    def __init__(self, run: FinishedRun, review: Review, told: Joined | None) -> None:
+        self._run, self._review, self._told = run, review, told
         self.parts = PartsOfPhotos.of(run, review)
         self._included = included(run, review)
         self.shown = np.flatnonzero(self._included).tolist()
@@ -91,9 +109,11 @@ class _Report:
         run = self._run
         title = escape(run.folder.resolve().name)
         style = (files(__package__) / "report.css").read_text(encoding="utf-8")
+        script = report_script()
+        policy = _POLICY.format(source_hash(script))
         yield (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
             f'<meta name="generator" content="{REPORT_GENERATOR}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{title}: parts</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
@@ -104,15 +124,17 @@ class _Report:
         yield from self._grid(advance)
         yield from self._examples(advance)
         yield self._part_table()
-        yield from self._photo_table()
+        table = self._table()
+        yield from _photo_table(table)
         yield self._methods()
-        yield "</main>\n</body>\n</html>\n"
+        yield '</main>\n<div id="tip" role="tooltip" hidden></div>\n'
+        yield f'<script id="data" type="application/json">{self._data(table)}</script>\n'
+        yield f'<script type="module">{script}</script>\n</body>\n</html>\n'
 
     def _legend(self) -> str:
         parts = (
-            f"<li>{_chip(part.colour)} {escape(part.name)}</li>"
-            for part in self.parts.parts
-            if not part.hidden
+            f'<li data-part="{part.part}">{_chip(part.colour)} {escape(part.name)}</li>'
+            for part in self._drawn_parts
         )
         return f'<ul class="legend">{"".join(parts)}</ul>\n'
 
@@ -121,19 +143,21 @@ class _Report:
         if len(self.drawn) < len(self.shown):
             yield f"<p>{len(self.drawn)} of {len(self.shown)} photos shown, evenly spread</p>\n"
         yield '<div class="grid">\n'
-        colours = drawn_colours(self._review, self._run.num_parts)
-        lookup = drawn_lookup(self._review, self._run.num_parts)
+        palette = np.zeros((256, 3), np.uint8)
+        for part, colour in zip(self._drawn_parts, _distinct(self._drawn_parts), strict=True):
+            palette[part.part] = list(bytes.fromhex(colour[1:]))
+        places = {index: place for place, index in enumerate(self.shown)}
         for index in self.drawn:
             name = escape(self._run.images[index].name)
-            overlay = _overlay(self._run, self._review, index, lookup, colours)
-            picture = _data(jpeg(overlay, _QUALITY))
+            photo, parts = self._pictures(index, palette)
             said = self._review.photos.get(self._run.images[index].name, "")
             marks = [said] if said == "wrong" else []
             if self._run.images[index].name in self._review.mended:
                 marks.append("mended")
             mark = f" <b>{', '.join(marks)}</b>" if marks else ""
             yield (
-                f'<figure><img src="{picture}" alt="parts of {name}">'
+                f'<figure id="photo-{places[index]}"><div class="photo">'
+                f'<img src="{photo}" alt="parts of {name}"><img src="{parts}" alt=""></div>'
                 f"<figcaption>{name}{mark}</figcaption></figure>\n"
             )
             advance()
@@ -154,7 +178,7 @@ class _Report:
                     )
                     if example:
                         name = escape(f"{part.name} in {self._run.images[index].name}")
-                        yield f'<img src="{_data(example)}" alt="{name}" title="{name}">'
+                        yield f'<img src="{_address("jpeg", example)}" alt="{name}" title="{name}">'
                 yield "</div>\n"
             advance()
 
@@ -178,16 +202,39 @@ class _Report:
         )
         return f"<h2>Parts</h2>\n<table>{_header(header)}{''.join(map(_row, rows))}</table>\n"
 
-    def _photo_table(self) -> Iterator[str]:
-        mended = ["mended"] if self._review.mended else []  # a column only where there is any
-        yield "<h2>Area of each part, % of the photo</h2>\n<table>"
-        yield _header(("photo", *(part.name for part in self.parts.parts), "checked", *mended))
-        for index in self.shown:
-            name = self._run.images[index].name
-            shares = (f"{100 * area:.2f}" if area else "" for area in self.parts.area[index])
-            by_hand = ["yes" if name in self._review.mended else ""] if mended else []
-            yield _row((name, *shares, self._review.photos.get(name, ""), *by_hand))
-        yield "</table>\n"
+    def _table(self) -> dict[str, Any]:
+        """The table of the photos, see `photo_table`, without those that are excluded."""
+        objects = ObjectCounts(self._run)
+        table = photo_table(self._run, self._review, self.parts, objects, self._told)
+        return {**table, "rows": [table["rows"][index] for index in self.shown]}
+
+    def _data(self, table: dict[str, Any]) -> str:
+        """What the script reads, as JSON that does not end the script in HTML."""
+        marked = _distinct(self._drawn_parts)
+        parts = [
+            {"part": part.part, "name": part.name, "colour": part.colour, "marked": colour}
+            for part, colour in zip(self._drawn_parts, marked, strict=True)
+        ]
+        return json.dumps({"parts": parts, "table": table}).replace("<", "\\u003c")
+
+    def _pictures(self, index: int, palette: np.ndarray) -> tuple[str, str]:
+        """A photo, grey where it is gone, and its parts in their colours, as addresses."""
+        run = self._run
+        size = fit(run.size(index), THUMBNAIL)
+        photo = run.photo(index, size[0] * size[1])
+        if photo is None:
+            photo = np.full((*size, 3), _GREY, np.uint8)
+        lookup = drawn_lookup(self._review, run.num_parts)
+        parts = Image.fromarray(lookup[sized_labels(run, self._review, index, size)])
+        parts.putpalette(palette.tobytes())
+        stream = io.BytesIO()
+        parts.save(stream, "PNG", transparency=0, optimize=True)
+        picture = jpeg(resize_image(photo, size), _QUALITY)
+        return _address("jpeg", picture), _address("png", stream.getvalue())
+
+    @cached_property
+    def _drawn_parts(self) -> list[ReviewedPart]:
+        return [part for part in self.parts.parts if not part.hidden]
 
     def _methods(self) -> str:
         document = self._run.document
@@ -196,24 +243,45 @@ class _Report:
         return f"<h2>Methods</h2>\n<p>{escape(text)}</p>\n<ul>{works}</ul>\n"
 
 
-def _overlay(
-    run: FinishedRun, review: Review, index: int, lookup: np.ndarray, colours: np.ndarray
-) -> np.ndarray:
-    size = fit(run.size(index), THUMBNAIL)
-    photo = run.photo(index, size[0] * size[1])
-    if photo is None:
-        photo = np.full((*size, 3), _GREY, np.uint8)
-    return draw_parts(
-        resize_image(photo, size), lookup[sized_labels(run, review, index, size)], colours
+def _distinct(parts: Sequence[ReviewedPart]) -> list[str]:
+    """Return a colour for each part that no other one has: its own, or one that looks like it.
+
+    What is in a picture tells which part it is, as long as no two have one colour.
+    """
+    taken: dict[int, None] = {}
+    for part in parts:
+        colour = int(part.colour[1:], 16)
+        while colour in taken:
+            colour = (colour + 1) % 2**24
+        taken[colour] = None
+    return [f"#{colour:06x}" for colour in taken]
+
+
+def _photo_table(table: dict[str, Any]) -> Iterator[str]:
+    yield (
+        '<h2>Photos, % of the object</h2>\n<section id="table">\n'
+        '<p><label id="table-filter-label" hidden>Show <select id="table-filter"></select></label>'
+        ' <output id="table-count"></output></p>\n<div id="table-rows"><table>'
     )
+    digits = [column["digits"] for column in table["columns"]]
+    yield _header(tuple(column["name"] for column in table["columns"]))
+    for row in table["rows"]:
+        yield _row(tuple(map(_cell, row, digits)))
+    yield "</table></div>\n</section>\n"
+
+
+def _cell(value: str | float | None, digits: int | None) -> str:
+    if digits is None or not isinstance(value, float):
+        return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:.{digits}f}"
 
 
 def _chip(colour: str) -> str:
     return f'<span class="chip" style="background:{colour}"></span>'
 
 
-def _data(content: bytes) -> str:
-    return f"data:image/jpeg;base64,{base64.b64encode(content).decode('ascii')}"
+def _address(kind: str, content: bytes) -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def _header(cells: tuple[str, ...]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from partdino.runs.measures.user_table import Joined
 from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.objects import ObjectCounts
 from partdino.runs.review.state import Review
 from partdino.runs.review.summary import PartsOfPhotos
 
@@ -17,7 +18,11 @@ Row = list[str | float | None]
 
 
 def photo_table(
-    run: FinishedRun, review: Review, measured: PartsOfPhotos, told: Joined | None
+    run: FinishedRun,
+    review: Review,
+    measured: PartsOfPhotos,
+    objects: ObjectCounts,
+    told: Joined | None,
 ) -> dict[str, Any]:
     """Return the table, for JSON.
 
@@ -25,15 +30,23 @@ def photo_table(
     ----------
     run, review, measured
         The photos, what is said of them, and what was measured of the parts that this leaves.
+    objects
+        How many objects each photo shows.
     told
         The user's own table, or None.
 
     Returns
     -------
     dict
-        ``columns``: of each its ``name``, whether its cells are a ``number``, and whether it is
-        one of the user's ``own``; ``rows``: the cells of each photo, in their order, None where
-        there is nothing. Sizes are in percent: of the object, or of the photo where that is said.
+        ``columns``: of each its ``name``, whether its cells are a ``number``, shown with so many
+        ``digits`` after the point (None: as it is), and whether it is one of the user's ``own``;
+        ``rows``: the cells of each photo, in their order, None where there is nothing. Sizes are in
+        percent: of the object, or of the photo where that is said.
+
+    Raises
+    ------
+    PartDinoError
+        The objects of a photo cannot be counted.
     """
     columns = [_column("photo"), _column("checked"), _column("mended")]
     names = told.columns if told else ()
@@ -42,19 +55,24 @@ def photo_table(
     for name, column in zip(names, own, strict=True):
         are_numbers = any(isinstance(cell, float) for cell in column)
         columns.append(_column(name, number=are_numbers, own=True))
-    columns.append(_column("object, % of photo", number=True))
-    columns += [_column(f"{part.name}, %", number=True) for part in measured.parts]
-    columns.append(_column("confidence", number=True))
+    columns += [_column("objects", number=True)] * objects.there
+    columns.append(_column("object, % of photo", number=True, digits=2))
+    columns += [_column(f"{part.name}, %", number=True, digits=2) for part in measured.parts]
+    columns.append(_column("confidence", number=True, digits=3))
     rows: list[Row] = []
     for index, name in enumerate(run.names):
         mended = "mended" if name in review.mended else None
+        counted = [objects.of(review, index)] * objects.there
         told_here = (column[index] for column in own)
-        rows.append([name, review.photos.get(name), mended, *told_here, *_sizes(measured, index)])
+        measures = _sizes(measured, index)
+        rows.append([name, review.photos.get(name), mended, *told_here, *counted, *measures])
     return {"columns": columns, "rows": rows}
 
 
-def _column(name: str, number: bool = False, own: bool = False) -> dict[str, Any]:
-    return {"name": name, "number": number, "own": own}
+def _column(
+    name: str, number: bool = False, own: bool = False, digits: int | None = None
+) -> dict[str, Any]:
+    return {"name": name, "number": number, "own": own, "digits": digits}
 
 
 def _sizes(measured: PartsOfPhotos, index: int) -> Row:

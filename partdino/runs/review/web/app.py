@@ -10,13 +10,15 @@ from importlib.resources import files
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from partdino.errors import OutputError, PartDinoError, ReviewError
+from partdino.runs.review.figure import figure_svg
 from partdino.runs.review.mend import pieces_hash
 from partdino.runs.review.pictures import example_jpeg, labels_png, photo_jpeg, pieces_png
+from partdino.runs.review.web.downloads import Downloads, kinds
 from partdino.runs.review.web.guard import Guard
 from partdino.runs.review.web.session import ReviewSession, StaleError
 from partdino.runs.writers.pieces import pieces_path
@@ -33,21 +35,25 @@ _MAX_BODY = 4_000_000  # bytes of a change: one that says something of each of 5
 _KEEP = {"Cache-Control": "private, max-age=86400, immutable"}
 _MEMBERS = re.compile(r"\d{1,3}(,\d{1,3}){0,254}")
 _COLOUR = re.compile(r"[0-9a-f]{6}")
+_SHARE = re.compile(r"0(\.\d{1,3})?|1")
+_PICTURES = {"png": "image/png", "jpg": "image/jpeg", "svg": "image/svg+xml"}
 
 
-def review_app(session: ReviewSession, port: int, token: str) -> ASGIApp:
+def review_app(session: ReviewSession, downloads: Downloads, port: int, token: str) -> ASGIApp:
     """Return the application of a review.
 
     Parameters
     ----------
     session
         The review.
+    downloads
+        What the page gives to save.
     port
         Where the server listens on 127.0.0.1.
     token
         What the printed address holds.
     """
-    handlers = _Handlers(session)
+    handlers = _Handlers(session, downloads)
     routes = [
         Route("/", handlers.page),
         Route("/static/{name}", handlers.static),
@@ -61,7 +67,13 @@ def review_app(session: ReviewSession, port: int, token: str) -> ASGIApp:
         Route("/api/parts/{part:int}/halves", handlers.halves),
         Route("/api/images/{index:int}/labels.png", handlers.labels),
         Route("/api/images/{index:int}/pieces.png", handlers.pieces),
+        Route("/api/images/{index:int}/objects", handlers.objects),
         Route("/api/images/{index:int}/example.jpg", handlers.example),
+        Route("/api/images/{index:int}/figure.svg", handlers.figure),
+        Route("/api/downloads", handlers.kinds, methods=["GET"]),
+        Route("/api/downloads", handlers.make, methods=["POST"]),
+        Route("/api/downloads/progress", handlers.progress),
+        Route("/api/downloads/latest", handlers.latest),
     ]
     return Guard(Starlette(routes=routes), port, token)
 
@@ -69,8 +81,8 @@ def review_app(session: ReviewSession, port: int, token: str) -> ASGIApp:
 class _Handlers:
     """The answers. Those that read pictures are no coroutines: they run in threads."""
 
-    def __init__(self, session: ReviewSession) -> None:
-        self._session = session
+    def __init__(self, session: ReviewSession, downloads: Downloads) -> None:
+        self._session, self._downloads = session, downloads
         folder = files(__package__) / "static"
         self._static = {each.name: each.read_bytes() for each in folder.iterdir()}
 
@@ -124,7 +136,19 @@ class _Handlers:
         return answer
 
     def table(self, request: Request) -> Response:
-        return JSONResponse(self._session.table())
+        try:
+            return JSONResponse(self._session.table())
+        except PartDinoError as error:
+            return _refuse(str(error), 404)
+
+    def objects(self, request: Request) -> Response:
+        index = request.path_params["index"]
+        if index >= len(self._session.run.images):
+            return _refuse("there is no such photo", 404)
+        try:
+            return JSONResponse(self._session.objects(index))
+        except PartDinoError as error:
+            return _refuse(str(error), 404)
 
     def beside(self, request: Request) -> Response:
         parts = self._session.parts_beside()
@@ -151,6 +175,38 @@ class _Handlers:
             request, lambda index: example_jpeg(run, review, index, parts, f"#{colour}")
         )
 
+    def figure(self, request: Request) -> Response:
+        given = request.query_params.get("opacity", "")
+        if not _SHARE.fullmatch(given):
+            return _refuse("an opacity is from 0 to 1", 400)
+        run, review = self._session.run, self._session.drawn
+        return self._picture(request, lambda index: figure_svg(run, review, index, float(given)))
+
+    async def kinds(self, request: Request) -> Response:
+        return JSONResponse(kinds())
+
+    async def make(self, request: Request) -> Response:
+        try:
+            asked = json.loads(await request.body())
+            kind, photos = str(asked["kind"]), asked["photos"] is True
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return _refuse("that is nothing to save", 400)
+        try:
+            made = await run_in_threadpool(self._downloads.make, kind, photos)
+        except PartDinoError as error:
+            return _refuse(str(error), 400)
+        size = made.path.stat().st_size
+        return JSONResponse({"name": made.path.name, "bytes": size, "warnings": made.warnings})
+
+    async def progress(self, request: Request) -> Response:
+        done, total = self._downloads.progress
+        return JSONResponse({"done": done, "total": total})
+
+    async def latest(self, request: Request) -> Response:
+        if (made := self._downloads.latest) is None:
+            return _refuse("there is nothing to save", 404)
+        return FileResponse(made.path, filename=made.path.name)
+
     def _file(self, name: str) -> Response:
         if name not in self._static:
             return _refuse("there is no such file", 404)
@@ -169,8 +225,9 @@ class _Handlers:
         if content is None:
             # A photo that is gone, or of which nothing is kept: no error, which browsers would log.
             return Response(status_code=204)
-        kind = "image/png" if request.url.path.endswith(".png") else "image/jpeg"
-        return Response(content, media_type=kind, headers=_KEEP if current else {})
+        kind = request.url.path.rpartition(".")[2]
+        headers = _KEEP if current and kind != "svg" else {}  # a figure depends on all of a review
+        return Response(content, media_type=_PICTURES[kind], headers=headers)
 
 
 def _refuse(reason: str, status: int) -> Response:

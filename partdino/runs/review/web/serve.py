@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import uvicorn
@@ -16,6 +17,7 @@ from partdino.runs.reporting import Reporter
 from partdino.runs.review.beside import Beside
 from partdino.runs.review.finished import open_run
 from partdino.runs.review.web.app import review_app
+from partdino.runs.review.web.downloads import Downloads
 from partdino.runs.review.web.session import ReviewSession
 
 _ADDRESS = "127.0.0.1"  # this machine alone
@@ -60,11 +62,15 @@ def serve_review(
         reporter.warn(told.unmatched)
     run.warn_of_replaced(reporter)
     other = Beside.open(run, beside) if beside else None
-    with lock_folder(folder), _listen(port) as listener:
+    with (
+        lock_folder(folder),
+        closing(Downloads(folder, metadata)) as downloads,
+        _listen(port) as listener,
+    ):
         session = ReviewSession(run, told, other)
         port, token = listener.getsockname()[1], secrets.token_urlsafe(_TOKEN_BYTES)
         config = uvicorn.Config(
-            review_app(session, port, token),
+            review_app(session, downloads, port, token),
             http="h11",
             ws="none",
             lifespan="off",

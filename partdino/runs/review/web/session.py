@@ -15,6 +15,7 @@ from partdino.runs.measures.user_table import Joined
 from partdino.runs.review.apply import drawn_lookup, label_lookup, reviewed_parts
 from partdino.runs.review.beside import Beside
 from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.objects import ObjectCounts
 from partdino.runs.review.state import Review, changed, read_review, write_review
 from partdino.runs.review.summary import PartsOfPhotos, included, what_to_look_at
 from partdino.runs.review.table import photo_table
@@ -48,7 +49,8 @@ class ReviewSession:
         self, run: FinishedRun, told: Joined | None = None, beside: Beside | None = None
     ) -> None:
         self.run, self._told, self.beside = run, told, beside
-        self._lock, self._comparing = Lock(), Lock()
+        self._lock, self._comparing, self._counting = Lock(), Lock(), Lock()
+        self._objects = ObjectCounts(run)
         # In the addresses of pictures, which browsers keep: another run may have this port next.
         self._number = secrets.token_hex(4)
         review = read_review(run.folder, run.model_sha256, run.num_parts)
@@ -77,6 +79,7 @@ class ReviewSession:
             "num_parts": self.run.num_parts,
             "images": list(self.run.names),
             "without_pieces": self.run.without_pieces,
+            "tells_objects": self._objects.there,
             "beside": self.beside and self.beside.other.folder.resolve().name,
             "shared": list(self.beside.shared) if self.beside else [],
         }
@@ -84,8 +87,13 @@ class ReviewSession:
     def table(self) -> dict[str, Any]:
         """Return the table of the latest revision, for JSON: see `photo_table`."""
         latest = self._latest
-        table = photo_table(self.run, latest.drawn, latest.measured, self._told)
+        with self._counting:  # one window after another: what is counted is remembered
+            table = photo_table(self.run, latest.drawn, latest.measured, self._objects, self._told)
         return {"revision": latest.review.revision, **table}
+
+    def objects(self, index: int) -> int | None:
+        """Return `ObjectCounts.of` a photo at the latest revision."""
+        return self._objects.of(self.drawn, index)
 
     def parts_beside(self) -> dict[str, Any] | None:
         """Return `Beside.parts` at the latest revision; None where there is no other run."""

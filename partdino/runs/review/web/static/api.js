@@ -40,7 +40,24 @@ export async function sendChanges(seen, changes) {
   return { state: await answer.json(), made: answer.status === 200 };
 }
 
+/** What can be saved of the review. */
+export const getKinds = async () => (await ask("/api/downloads")).json();
+
+/** Have a file made: its name, its size, and what was warned of. */
+export async function makeDownload(kind, photos) {
+  const body = JSON.stringify({ kind, photos });
+  return (await ask("/api/downloads", { method: "POST", headers: { "Content-Type": "application/json" }, body })).json();
+}
+
+/** How many photos are done for what is being made. */
+export const getProgress = async () => (await ask("/api/downloads/progress")).json();
+
+export const DOWNLOAD = "/api/downloads/latest";
+
 const whole = (large) => (large ? "&whole" : "");
+
+/** How many objects a photo shows by now. */
+export const getObjects = async (id) => (await ask(`/api/images/${id}/objects`)).json();
 
 /** The table of the photos, of one revision. */
 export const getTable = async () => (await ask("/api/table")).json();
@@ -84,6 +101,12 @@ export async function getPicture(session, id, version, large, signal) {
 
 export const exampleAddress = (session, id, version, part) =>
   `/api/images/${id}/example.jpg?s=${session}&v=${version}&members=${part.members}&colour=${part.colour.slice(1)}`;
+
+/** A photo with its parts as an SVG; null where the photo is gone. */
+export async function getFigure(id, opacity) {
+  const answer = await ask(`/api/images/${id}/figure.svg?opacity=${opacity}`);
+  return answer.status === 204 ? null : answer.blob();
+}
 
 /** A picture; null where there is none. */
 async function getBitmap(path, signal) {

@@ -2,7 +2,7 @@
 
 import { getBeside, getLabelsBeside } from "./api.js";
 import { drawPicture, overlay, partAt } from "./draw.js";
-import { make } from "./parts.js";
+import { make } from "./make.js";
 import { hideTip, showTip } from "./tip.js";
 
 const element = (id) => document.getElementById(id);

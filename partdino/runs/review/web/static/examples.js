@@ -1,7 +1,7 @@
 // Each part up close: its most typical examples, then the least typical ones.
 
 import { exampleAddress } from "./api.js";
-import { make } from "./parts.js";
+import { make } from "./make.js";
 
 export class Examples {
   constructor(store, open) {

@@ -1,5 +1,6 @@
 // Figures for a paper: a photo with its parts, and the legend.
 
+import { getFigure } from "./api.js";
 import { drawPicture } from "./draw.js";
 
 const ROW = 28; // of the legend, as all of these in its units
@@ -12,9 +13,21 @@ export async function saveFigure(store, id, picture, layer) {
   const { width, height } = picture;
   const canvas = new OffscreenCanvas(width, height);
   drawPicture(canvas.getContext("2d"), picture, layer, store, { x: 0, y: 0, width, height });
-  const name = store.run.images[id].replace(/\.[^./]*$/, "").replaceAll("/", "_");
-  save(await canvas.convertToBlob({ type: "image/png" }), `${name}.parts.png`);
+  save(await canvas.convertToBlob({ type: "image/png" }), `${stem(store, id)}.parts.png`);
 }
+
+/** Save a photo with its parts as shapes. */
+export async function saveDrawing(store, id) {
+  try {
+    const figure = await getFigure(id, store.opacity);
+    if (figure) save(figure, `${stem(store, id)}.parts.svg`);
+    else store.say("The photo is gone, or is another one than was labelled.");
+  } catch (error) {
+    store.say(`Not saved: ${error.message}`);
+  }
+}
+
+const stem = (store, id) => store.run.images[id].replace(/\.[^./]*$/, "").replaceAll("/", "_");
 
 /** Save the colours and names of the parts that are drawn. */
 export function saveLegend(store) {

@@ -50,12 +50,15 @@ export class Grid {
     const { columns, width, height } = this.#layout();
     const rows = Math.ceil(this.#order.length / columns);
     this.space.style.height = `${rows * height}px`;
-    const top = Math.floor(this.view.scrollTop / height) - AHEAD;
-    const bottom = Math.ceil((this.view.scrollTop + this.view.clientHeight) / height) + AHEAD;
-    const first = Math.max(0, top) * columns;
-    const shown = this.#order.slice(first, Math.max(0, bottom) * columns);
+    const top = Math.floor(this.view.scrollTop / height);
+    const bottom = Math.ceil((this.view.scrollTop + this.view.clientHeight) / height);
+    const first = Math.max(0, top - AHEAD) * columns;
+    const shown = this.#order.slice(first, (bottom + AHEAD) * columns);
     const kept = new Set(shown);
     for (const [id, cell] of this.#cells) if (!kept.has(id)) this.#drop(id, cell);
+    const inView = this.#order.slice(top * columns, bottom * columns);
+    for (const id of inView) if (!this.#cells.has(id)) this.#add(id);
+    this.thumbs.prefer(inView);
     shown.forEach((id, offset) => {
       const place = first + offset;
       const { element } = this.#cells.get(id) ?? this.#add(id);

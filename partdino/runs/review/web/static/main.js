@@ -1,6 +1,8 @@
 // The page of `partdino review`: puts its pieces together.
 
+import { getTable } from "./api.js";
 import { Examples } from "./examples.js";
+import { Exports } from "./exports.js";
 import { saveLegend } from "./figures.js";
 import { Grid, photosOf } from "./grid.js";
 import { Parts } from "./parts.js";
@@ -10,6 +12,7 @@ import { Thumbs } from "./thumbs.js";
 import { Viewer } from "./viewer.js";
 
 const SAID_FOR = 6000; // ms that a message stays
+const ROWS = 500; // of the table, in the page at once
 
 const element = (id) => document.getElementById(id);
 
@@ -22,7 +25,8 @@ async function begin() {
   const parts = new Parts(store);
   document.title = `${store.run.title} · Part-DINO review`;
   element("title").textContent = store.run.title;
-  const table = new Table(store, (id, order) => viewer.open(id, order));
+  const table = new Table(store, { load: getTable, open: (id, order) => viewer.open(id, order), most: ROWS });
+  new Exports();
   buttons(store, grid, viewer, { examples, table });
   keys(store, viewer);
   store.addEventListener("message", (event) => say(event.detail));
@@ -73,6 +77,7 @@ function keys(store, viewer) {
     } else if (key === "h") {
       if (!store.bare) store.look({ bare: true });
     } else if (key === "q" && !viewer.isOpen) element("check").click();
+    else if (key === "e" && !viewer.isOpen) element("export").click();
     else if (/^[1-9]$/.test(key)) {
       const part = store.part(Number(key));
       if (part) store.select(part.part);

@@ -2,7 +2,7 @@
 // another part or to background.
 
 import { getPieces } from "./api.js";
-import { make } from "./parts.js";
+import { make } from "./make.js";
 
 const FAR = 0.02; // of the canvas, that an arrow key moves the cross
 const NEAR = 0.004; // with shift

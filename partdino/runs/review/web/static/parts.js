@@ -1,5 +1,6 @@
 // The list of parts: names, colours, and what becomes of them.
 
+import { make } from "./make.js";
 import { hideTip } from "./tip.js";
 
 export class Parts {
@@ -39,7 +40,7 @@ export class Parts {
     row.hide = make("button", { textContent: "Hide", title: "Do not draw it; it keeps its place in tables" });
     row.background = make("button", { textContent: "Background", title: "It is no part of the object" });
     row.split = make("button", { textContent: "Split", title: "Cut it in two, in every photo" });
-    row.merge = make("select", { title: "Make it a piece of another part" });
+    row.merge = make("select", { title: "Make it a piece of another part: with keys, Enter does it" });
     row.members = make("div", { className: "members" });
     row.select.addEventListener("click", () => this.store.select(number));
     row.name.addEventListener("change", () => say({ name: row.name.value }));
@@ -51,7 +52,7 @@ export class Parts {
     row.hide.addEventListener("click", () => say({ hidden: !this.store.part(number).hidden }));
     row.background.addEventListener("click", () => say({ background: !this.store.part(number).background }));
     row.split.addEventListener("click", () => this.store.split(number));
-    row.merge.addEventListener("change", () => say({ merged_into: Number(row.merge.value) }));
+    this.#listenToMerge(row.merge, (part) => say({ merged_into: part }));
     const line = make("div", { className: "line" });
     const actions = make("div", { className: "line" });
     line.append(row.select, row.name, row.colour);
@@ -59,6 +60,21 @@ export class Parts {
     row.element.append(line, row.count, actions, row.members);
     this.#rows.set(number, row);
     return row;
+  }
+
+  /** Keys go through the choices one by one: what is passed on the way is not meant, until Enter. */
+  #listenToMerge(select, merge) {
+    let byKeys = false;
+    select.addEventListener("pointerdown", () => { byKeys = false; });
+    select.addEventListener("keydown", ({ key }) => {
+      byKeys = true;
+      if (key === "Enter" && select.value) merge(Number(select.value));
+    });
+    select.addEventListener("change", () => { if (!byKeys) merge(Number(select.value)); });
+    select.addEventListener("blur", () => {
+      byKeys = false;
+      select.value = "";
+    });
   }
 
   #fill(row, part, parts) {
@@ -78,7 +94,7 @@ export class Parts {
     row.split.disabled = part.background;
     row.element.classList.toggle("off", part.hidden || part.background);
     row.merge.setAttribute("aria-label", `Merge ${part.name} into another part`);
-    row.merge.replaceChildren(make("option", { value: "", textContent: "Merge into", selected: true, disabled: true }));
+    row.merge.replaceChildren(make("option", { value: "", textContent: "Merge", selected: true, disabled: true }));
     for (const other of parts)
       if (other.part !== part.part) row.merge.append(make("option", { value: other.part, textContent: other.name }));
     row.merge.disabled = parts.length < 2;
@@ -99,8 +115,4 @@ export class Parts {
       row.element.classList.toggle("selected", selected);
     }
   }
-}
-
-export function make(tag, properties = {}) {
-  return Object.assign(document.createElement(tag), properties);
 }

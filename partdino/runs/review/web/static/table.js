@@ -1,9 +1,7 @@
 // The table of the photos: sorted by any column, filtered and coloured by one of the user's own.
 
-import { getTable } from "./api.js";
-import { make } from "./parts.js";
+import { make } from "./make.js";
 
-const SHOWN = 500; // rows in the page at once
 const MOST_VALUES = 12; // that are told apart by colour
 
 export class Table {
@@ -12,9 +10,9 @@ export class Table {
   #down = false;
   #wanted = ""; // "column value", JSON
 
-  constructor(store, open) {
-    this.store = store;
-    this.open = open;
+  /** `load` gets the table, `open` shows a photo, and no more than `most` rows are in the page at once. */
+  constructor(store, { load, open, most }) {
+    Object.assign(this, { store, load, open, most });
     this.place = document.getElementById("table");
     this.filter = document.getElementById("table-filter");
     this.count = document.getElementById("table-count");
@@ -29,7 +27,7 @@ export class Table {
   async show() {
     if (this.place.hidden || this.#table?.revision === this.store.state.revision) return;
     try {
-      const table = await getTable();
+      const table = await this.load();
       if (table.revision < this.#table?.revision) return; // a later answer was quicker
       this.#table = table;
     } catch (error) {
@@ -82,7 +80,7 @@ export class Table {
 
   #draw() {
     const order = this.#order();
-    const shown = order.slice(0, SHOWN);
+    const shown = order.slice(0, this.most);
     this.count.textContent = shown.length < order.length
       ? `${shown.length} of ${order.length} photos shown: sort, or filter`
       : `${order.length} photos`;
@@ -132,7 +130,8 @@ export class Table {
           chip.style.background = colour;
           cell.append(chip, "\u00a0"); // one line
         }
-        cell.append(value ?? "");
+        const { digits } = this.#table.columns[at];
+        cell.append(digits && value !== null ? value.toFixed(digits) : value ?? "");
       }
       row.append(cell);
     });

@@ -28,6 +28,16 @@ export class Thumbs {
     tell(picture);
   }
 
+  /** Load these before what else is wanted, the first of them first. */
+  prefer(ids) {
+    for (const id of [...ids].reverse()) {
+      const wanted = this.#wanted.get(id);
+      if (!wanted) continue;
+      this.#wanted.delete(id);
+      this.#wanted.set(id, wanted);
+    }
+  }
+
   /** What was scrolled away is not loaded any more. */
   forget(id) {
     this.#wanted.delete(id);

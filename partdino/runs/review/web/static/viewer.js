@@ -1,9 +1,9 @@
 // One photo, at any size up to its own resolution and beyond, and the queue of those to check.
 
-import { getPicture } from "./api.js";
+import { getObjects, getPicture } from "./api.js";
 import { Beside } from "./beside.js";
 import { drawPicture, overlay, partAt } from "./draw.js";
-import { saveFigure } from "./figures.js";
+import { saveDrawing, saveFigure } from "./figures.js";
 import { Mender } from "./mend.js";
 import { hideTip, showTip } from "./tip.js";
 
@@ -24,6 +24,8 @@ export class Viewer {
   #loading = null;
   #wanted = null; // which photo with which labels
   #press = null;
+  #objects = null; // how many the photo shows, once they are counted
+  #counted = null; // for which photo and revision
 
   constructor(store) {
     this.store = store;
@@ -67,7 +69,9 @@ export class Viewer {
     this.beside.leave();
     if (this.store.run.without_pieces.includes(id)) this.mender.on = false;
     this.#fitted = true;
+    this.#objects = this.#counted = null;
     this.#describe();
+    this.#count();
     this.mender.refresh();
     await this.#load();
   }
@@ -113,6 +117,7 @@ export class Viewer {
   #refresh() {
     if (!this.isOpen) return;
     this.#describe();
+    this.#count();
     if (this.mender.on) this.mender.refresh();
     if (this.#picture && this.#wanted !== `${this.#id} ${this.store.version(this.#id)}`) {
       this.#load();
@@ -130,11 +135,28 @@ export class Viewer {
   #describe() {
     const verdict = this.store.verdict(this.#id);
     element("photo-name").textContent = this.store.run.images[this.#id];
-    element("verdict").textContent = [verdict ?? "not checked", this.store.mended(this.#id) && "mended"].filter(Boolean).join(", ");
+    const counted = this.#objects === null ? "" : `${this.#objects} ${this.#objects === 1 ? "object" : "objects"}`;
+    element("verdict").textContent = [verdict ?? "not checked", this.store.mended(this.#id) && "mended", counted].filter(Boolean).join(", ");
     element("reasons").textContent = this.store.reasons(this.#id).join("; ");
     for (const [button, said] of [["fine", "fine"], ["wrong", "wrong"], ["exclude", "excluded"]])
       element(button).setAttribute("aria-pressed", verdict === said);
     element("viewer-count").textContent = `${this.store.checked} of ${this.store.run.images.length} checked`;
+  }
+
+  /** Say how many objects the photo shows, where the run tells them apart. */
+  async #count() {
+    const id = this.#id;
+    const wanted = `${id} ${this.store.state.revision}`;
+    if (!this.store.run.tells_objects || this.#counted === wanted) return;
+    this.#counted = wanted;
+    try {
+      const objects = await getObjects(id);
+      if (this.#counted !== wanted || this.#id !== id) return;
+      this.#objects = objects;
+      this.#describe();
+    } catch (error) {
+      this.store.say(error.message);
+    }
   }
 
   #resize() {
@@ -195,6 +217,7 @@ export class Viewer {
       next: () => this.#go(1),
       previous: () => this.#go(-1),
       close: () => this.dialog.close(),
+      "save-drawing": () => { if (this.#layer) saveDrawing(this.store, this.#id); },
       "save-figure": () => { if (this.#layer) saveFigure(this.store, this.#id, this.#picture, this.#layer); },
     };
     for (const [id, action] of Object.entries(press)) element(id).addEventListener("click", action);
@@ -210,7 +233,7 @@ export class Viewer {
     const buttons = {
       f: "fine", w: "wrong", x: "exclude", n: "next", p: "previous", ArrowRight: "next",
       ArrowLeft: "previous", "+": "zoom-in", "=": "zoom-in", "-": "zoom-out", 0: "zoom-fit", o: "zoom-own",
-      s: "save-figure", c: "compare",
+      s: "save-figure", d: "save-drawing", c: "compare",
     };
     const button = buttons[event.key];
     if (!button || element(button).hidden) return;
