@@ -45,7 +45,8 @@ class Method:
         In standard deviations of an image's contrast: a region above the first is an example of
         the object, one below the second of the background, in between it is neither.
     foreground_penalty
-        Inverse strength of the L2 penalty on the mean loss of the classifier, above 0.
+        Inverse strength of the L2 penalty on the mean loss of the classifier, for features of unit
+        variance, above 0.
     foreground_rounds
         How often the classifier learns anew from the objects that it has found, each cut out of its
         photo by the photo's own colours and edges; 0 neither learns again nor cuts out.
@@ -108,7 +109,7 @@ class Method:
     side_weight: NotNegative = _number(5.0, describing=True)
     object_contrast: float = _number(1.0)
     background_contrast: float = _number(0.5)
-    foreground_penalty: Positive = _number(600.0)
+    foreground_penalty: Positive = _number(250.0)
     foreground_rounds: Annotated[int, Interval(ge=0)] = _number(3)
     first_guess_kept: Share = _number(0.8)
     first_guess_weight: Share = _number(0.3)
@@ -167,7 +168,7 @@ METHOD_OF_0_1: Mapping[str, Any] = {
     "side_weight": 5.0,
     "object_contrast": 1.0,
     "background_contrast": 0.5,
-    "foreground_penalty": 600.0,
+    "foreground_penalty": 250.0,  # it was 600, and features were not brought to unit variance
     "foreground_rounds": 0,
     "first_guess_kept": 0.8,
     "first_guess_weight": 0.3,

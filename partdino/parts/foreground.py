@@ -181,11 +181,21 @@ def learn_again(
 def _classifier(
     features: np.ndarray, target: np.ndarray, areas: np.ndarray, method: Method
 ) -> ForegroundModel:
+    """Learn from features about their mean, in units of their spread.
+
+    The penalty then weighs the same whatever the network's features have in common, and however
+    long they are.
+    """
     from sklearn.linear_model import LogisticRegression
 
+    centre = np.average(features.astype(np.float64), axis=0, weights=areas)
+    centred = features - centre
+    spread = np.sqrt(np.average((centred**2).sum(axis=1), weights=areas)) or 1.0  # 1: all alike
     classifier = LogisticRegression(C=method.foreground_penalty / len(target), max_iter=1000)
-    classifier.fit(features, target, sample_weight=areas / areas.mean())
-    return ForegroundModel(classifier.coef_[0].astype(np.float32), float(classifier.intercept_[0]))
+    classifier.fit(centred / spread, target, sample_weight=areas / areas.mean())
+    weights = classifier.coef_[0] / spread
+    bias = float(classifier.intercept_[0] - weights @ centre)
+    return ForegroundModel(weights.astype(np.float32), bias)
 
 
 def select_foreground(

@@ -104,3 +104,15 @@ def test_what_scores_above_zero_is_object_unless_next_to_nothing():
     selected = select_foreground(np.array([-1.0, 2.0, 1.0, 0.0]), areas)
     np.testing.assert_array_equal(selected, [False, True, True, False])
     assert not select_foreground(np.array([-1.0, -1.0, 3.0, -1.0]), areas).any()
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 30.0])
+def test_what_all_features_have_in_common_and_their_scale_change_nothing(scale):
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(400, 12))
+    contrast = 2 * features[:, 0] + rng.normal(size=400)
+    areas = rng.uniform(0.5, 2, 400)
+    plain = fit_foreground(features, contrast, areas).appearance(features)
+    other = scale * (features + 3 * rng.normal(size=12))
+    found = fit_foreground(other, contrast, areas).appearance(other)
+    np.testing.assert_allclose(found, plain, atol=0.02)
