@@ -72,8 +72,9 @@ class Found:
     def add(self, paths: Iterable[str]) -> None:
         """Add paths: of those of one file the first is kept, rather the file than a link to it."""
         self._scratch.change(
-            "INSERT INTO found (file, is_link, place) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET "
-            "place = excluded.place, is_link = excluded.is_link WHERE excluded.is_link < is_link",
+            "INSERT INTO found (file, is_link, place) VALUES (?, ?, ?) ON CONFLICT (file) "
+            "DO UPDATE SET place = excluded.place, is_link = excluded.is_link "
+            "WHERE excluded.is_link < is_link",
             ((*_file(path, self._real_folder), os.fsencode(path)) for path in paths),
         )
 
@@ -119,6 +120,7 @@ class Found:
 def _file(path: str, real_folder: Callable[[str], str]) -> tuple[bytes, bool]:
     """Return which file a path leads to, and whether it is a link."""
     folder, name = os.path.split(path)
-    if is_link := os.path.islink(path) or name in ("", os.curdir, os.pardir):
+    is_link = os.path.islink(path)
+    if is_link or name in ("", os.curdir, os.pardir):
         return os.fsencode(os.path.realpath(path)), is_link
     return os.fsencode(os.path.join(real_folder(folder), name)), False

@@ -230,8 +230,8 @@ class StoreWriter:
         return self._photos[number * self._size : (number + 1) * self._size]
 
     def _blocks(self) -> Iterator[tuple[int, list[StoredImage]]]:
-        for path in sorted((self.folder / "blocks").glob("[0-9]*.json")):
-            number = int(path.stem)
+        lists = (self.folder / "blocks").glob("[0-9]*.json")
+        for number in sorted(int(path.stem) for path in lists):
             try:
                 images = read_index(block_path(self.folder, number))
             except StoreError:  # such as one that was deleted because it was damaged
