@@ -1,15 +1,17 @@
 """Measure the engine that describes images; prints tables.
 
     python scripts/bench_engine.py PHOTOS --images 100 400 1600
+    python scripts/bench_engine.py --images 2000
 
 A few photos of the folder PHOTOS, cut to 500x375, are repeated under other names up to each number
-of images, and described to a folder as `partdino segment` does, each time by a fresh process. The
-smallest number is described a second time without workers and with one thread, one stage after the
-other: the ratios of the other tables are to that run's times.
+of images, and described to a folder as `partdino segment` does, each time by a fresh process.
+Without PHOTOS, so many photos are rendered, in many shapes. The smallest number is described a
+second time without workers and with one thread, one stage after the other: the ratios of the other
+tables are to that run's times.
 
-- Images: against their number, the time from the first image to the last; the processor time of
-  all processes, start to end, against the sum of the stages' own in the same run; which share of
-  the cores they kept busy from the first image to the last; and their peak memory (PSS: what
+- Images: against their number, the time that describing takes, with the start of the workers; the
+  processor time of all processes, start to end, against the sum of the stages' own in the same run;
+  which share of the cores they kept busy while describing; and their peak memory (PSS: what
   processes share is counted once).
 - Stages: seconds an image in the run without workers.
 - End to end: against the network's forward pass alone, and against all stages one after another.
@@ -36,6 +38,7 @@ from threading import Event, Thread
 from typing import Any
 
 _SIZE = (500, 375)
+_SIDES = (300, 501)  # of rendered photos
 _DISTINCT = 16  # photos
 _SAMPLE_SECONDS = 2.0
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -46,12 +49,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("photos", type=Path, help="folder of JPEG photos")
+    parser.add_argument("photos", type=Path, nargs="?", help="folder of JPEG photos")
     parser.add_argument("--images", type=int, nargs="+", default=[100, 400, 1600])
     parser.add_argument("--backbone", default="efficientnet-lite2")
     parser.add_argument("--boundaries", default="auto")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--precision", default="fp32")
+    parser.add_argument("--precision", default="auto")
     parser.add_argument("--workers", default="auto")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)  # one run: see `measure`
     arguments = vars(parser.parse_args())
@@ -60,18 +63,37 @@ def main() -> None:
         print(json.dumps(describe(folder, arguments)))
         return
     with TemporaryDirectory(prefix="partdino-bench-") as work:
-        runs = {}
-        for number in sorted(numbers):
-            folder = repeat(photos, number, Path(work) / f"{number}")
-            runs[number] = measure(folder, arguments)
-        alone = measure(Path(work) / f"{min(numbers)}", {**arguments, "workers": "0"}, threads=1)
+        folders = {n: fill(Path(work) / f"{n}", n, photos) for n in sorted(numbers)}
+        runs = {number: measure(folder, arguments) for number, folder in folders.items()}
+        alone = measure(folders[min(numbers)], {**arguments, "workers": "0"}, threads=1)
     print_images(runs)
     print_stages(alone)
     print_end_to_end(runs[min(numbers)], alone)
     print_start_up()
 
 
-def repeat(photos: Path, number: int, folder: Path) -> Path:
+def fill(folder: Path, number: int, photos: Path | None) -> Path:
+    """Return the folder, in which there are now so many photos."""
+    folder.mkdir()
+    if photos is None:
+        render(folder, number)
+    else:
+        repeat(photos, number, folder)
+    return folder
+
+
+def render(folder: Path, number: int) -> None:
+    """Fill a folder with so many rendered photos, hardly two of one shape."""
+    from partdino.evaluation.synth.output import image_rng, write_jpeg
+    from partdino.evaluation.synth.scene import render_animal
+
+    for index in range(number):
+        rng = image_rng(0, index)
+        height, width = map(int, rng.integers(*_SIDES, 2))
+        write_jpeg(folder / f"{index:06}.jpg", render_animal(rng, height, width).image)
+
+
+def repeat(photos: Path, number: int, folder: Path) -> None:
     """Fill a folder with so many names of a few photos, cut to one size."""
     from PIL import Image, ImageOps
 
@@ -79,7 +101,6 @@ def repeat(photos: Path, number: int, folder: Path) -> Path:
     originals = originals[:: max(1, len(originals) // _DISTINCT)][:_DISTINCT]
     if not originals:
         raise SystemExit(f"{photos} holds no .jpg photos")
-    folder.mkdir()
     for index in range(number):
         path = folder / f"{index:06}.jpg"
         if index < len(originals):
@@ -87,15 +108,14 @@ def repeat(photos: Path, number: int, folder: Path) -> Path:
             ImageOps.fit(image, _SIZE).save(path, quality=92)
         else:
             os.link(folder / f"{index % len(originals):06}.jpg", path)
-    return folder
 
 
 def measure(folder: Path, options: Mapping[str, str], threads: int | None = None) -> dict[str, Any]:
     """Describe a folder of images in a fresh process; return what `describe` returns."""
     flags = [text for name, value in options.items() for text in (f"--{name}", value)]
-    command = [sys.executable, __file__, str(folder), "--folder", str(folder), *flags]
+    command = [sys.executable, __file__, "--folder", str(folder), *flags]
     limits = {} if threads is None else {"OMP_NUM_THREADS": f"{threads}"}
-    print(f"{folder.name} images, {options['workers']} workers ...", file=sys.stderr)
+    print(f"{folder}, {options['workers']} workers ...", file=sys.stderr)
     done = subprocess.run(command, env={**os.environ, **limits}, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
@@ -116,9 +136,8 @@ def describe(folder: Path, given: Mapping[str, str]) -> dict[str, Any]:
     cpu_seconds: Counter[str] = Counter()
     marks = []
     with peak_memory() as peak, worker_pool(options.workers) as pool:
+        marks.append((time.perf_counter(), processor_seconds()))
         for outcome in describe_images(sources, backbone, options, pool):
-            if not marks:
-                marks.append((time.perf_counter(), processor_seconds()))
             if outcome.failure is not None:
                 raise SystemExit(f"{outcome.name}: {outcome.failure}")
             start, cpu_start = time.perf_counter(), time.thread_time()
