@@ -10,7 +10,7 @@ import numpy as np
 from partdino.images.sizes import resize_image
 from partdino.runs.exports.polygons import outlines
 from partdino.runs.review.apply import drawn_lookup, reviewed_parts
-from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.finished import IndexedRun
 from partdino.runs.review.pictures import jpeg, sized_labels, whole_size
 from partdino.runs.review.state import Review
 
@@ -18,7 +18,7 @@ _QUALITY = 92
 _LINE = 1 / 400  # of the longest side
 
 
-def figure_svg(run: FinishedRun, review: Review, index: int, opacity: float) -> bytes | None:
+def figure_svg(run: IndexedRun, review: Review, index: int, opacity: float) -> bytes | None:
     """Return a photo with its parts as an SVG; None if it is gone; raises `PartDinoError`.
 
     Parameters
