@@ -318,6 +318,27 @@ def is_unfinished(folder: Path) -> bool:
     return (folder / WORK_FOLDER).exists()
 
 
+def read_finished_run(folder: Path) -> dict[str, Any]:
+    """Return the `run.json` of a finished run that has a list of results.
+
+    Raises
+    ------
+    InputError
+        There is no such run, or it is not finished.
+    """
+    recover_folder(folder)
+    if is_unfinished(folder):
+        raise InputError(
+            f"{folder} holds an unfinished run; finish it with partdino segment --resume"
+        )
+    document = read_run(folder)
+    if "fingerprint" not in document or not (folder / RESULTS_FILE).is_file():
+        raise InputError(
+            f"{folder} holds no finished run; name the --out folder of partdino segment"
+        )
+    return document
+
+
 class RunVersion:
     """Which run an output folder holds, before anything of it is read.
 

@@ -12,7 +12,7 @@ import pytest
 from review_runs import NAMES, SHA256, K, stripes, write_run
 
 from partdino.runs.review import Review, changed, write_review
-from partdino.runs.review.finished import FinishedRun, open_run
+from partdino.runs.review.finished import IndexedRun, open_run
 
 if TYPE_CHECKING:
     from review_page import Served
@@ -31,7 +31,7 @@ def own_folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def run(run_folder: Path) -> FinishedRun:
+def run(run_folder: Path) -> IndexedRun:
     """The run, opened."""
     return open_run(run_folder)
 

@@ -11,7 +11,7 @@ from review_runs import SHA256, write_run
 from partdino.errors import InputError
 from partdino.runs.review import PartReview, Review
 from partdino.runs.review.beside import Beside
-from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.finished import IndexedRun
 from partdino.runs.writers.palette import part_colours
 
 
@@ -20,7 +20,7 @@ def hexed(part: int) -> str:
 
 
 @pytest.fixture
-def beside(run: FinishedRun, other_folder: Path) -> Beside:
+def beside(run: IndexedRun, other_folder: Path) -> Beside:
     return Beside.open(run, other_folder)
 
 
@@ -55,7 +55,7 @@ def test_they_follow_what_is_said(beside: Beside):
     assert document["lookup"][3] == parts["Kopf"]["part"] and document["lookup"][0] == 0
 
 
-def test_runs_over_other_photos_are_refused(run: FinishedRun, tmp_path: Path, partdino: Callable):
+def test_runs_over_other_photos_are_refused(run: IndexedRun, tmp_path: Path, partdino: Callable):
     other = write_run(tmp_path, ["x.jpg", "y.jpg"])
     with pytest.raises(InputError, match="has no photo of those in"):
         Beside.open(run, other)

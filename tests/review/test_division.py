@@ -26,7 +26,7 @@ from partdino.runs.review import (
     runs_of,
     write_review,
 )
-from partdino.runs.review.finished import FinishedRun, open_run
+from partdino.runs.review.finished import IndexedRun, open_run
 from partdino.runs.review.mend import pieces_hash
 from partdino.runs.review.pictures import labels_png, pieces_png
 from partdino.runs.review.summary import PartsOfPhotos, what_to_look_at
@@ -36,7 +36,7 @@ K = 4
 SPLIT = {5: Split(2, (3,))}  # the lower half of part 2
 
 
-def mend(run: FinishedRun, index: int, **masks: np.ndarray) -> dict[str, Mend]:
+def mend(run: IndexedRun, index: int, **masks: np.ndarray) -> dict[str, Mend]:
     """Give masks of a photo to the parts that their names end in."""
     name = run.images[index].name
     content = pieces_path(run.folder, name).read_bytes()
@@ -146,12 +146,12 @@ def test_a_part_is_cut_where_its_clusters_differ():
         cut_in_two(np.arange(2), np.ones((2, 2)) / np.sqrt(2), np.ones(2))
 
 
-def test_nothing_said_changes_nothing(run: FinishedRun):
+def test_nothing_said_changes_nothing(run: IndexedRun):
     result = Division(run.folder, Review(SHA256), K).result(run.images[3])
     assert (result.label_map == stripes(3, None)).all() and result.num_parts == K
 
 
-def test_a_split_divides_every_photo(run: FinishedRun):
+def test_a_split_divides_every_photo(run: IndexedRun):
     review = Review(SHA256, splits=SPLIT)
     for index in (0, 2, 7):
         labels = stripes(index, 4 if index == 2 else None)
@@ -164,7 +164,7 @@ def test_a_split_divides_every_photo(run: FinishedRun):
         )
 
 
-def test_areas_and_means_follow_a_split(run: FinishedRun):
+def test_areas_and_means_follow_a_split(run: IndexedRun):
     parts = PartsOfPhotos.of(run, Review(SHA256, splits=SPLIT))
     assert [part.part for part in parts.parts] == [1, 2, 3, 4, 5]
     assert parts.area[0] == pytest.approx(np.array([600, 300, 600, 600, 300]) / 5400, rel=1e-4)
@@ -172,7 +172,7 @@ def test_areas_and_means_follow_a_split(run: FinishedRun):
     assert (parts.area[-1] == 0).all()
 
 
-def test_a_mended_photo_has_what_it_was_given(run: FinishedRun):
+def test_a_mended_photo_has_what_it_was_given(run: IndexedRun):
     background = np.zeros((60, 90), bool)
     background[:10, :30] = True
     masks = {"_0": upper(1, 3), "_2": background, "_5": upper(3, 3)}
@@ -193,7 +193,7 @@ def test_a_mended_photo_has_what_it_was_given(run: FinishedRun):
     assert (other == 1).sum() == 600
 
 
-def test_pictures_follow_at_every_size(run: FinishedRun):
+def test_pictures_follow_at_every_size(run: IndexedRun):
     review = Review(SHA256, splits=SPLIT, mended=mend(run, 3, _0=upper(1, 3)))
     whole = np.asarray(Image.open(io.BytesIO(labels_png(run, review, 3, whole=True))))
     assert (whole == Division(run.folder, review, K).result(run.images[3]).label_map).all()
@@ -205,7 +205,7 @@ def test_pictures_follow_at_every_size(run: FinishedRun):
     assert (planes[..., 2] == 5).sum() == 300 and (planes[..., 2] == 1).sum() == 600
 
 
-def test_halves_are_those_of_merged_parts_too(run: FinishedRun):
+def test_halves_are_those_of_merged_parts_too(run: IndexedRun):
     assert run.halves(Review(SHA256), 2) in ([2], [3])
     merged = Review(SHA256, parts={3: PartReview(merged_into=2)})
     assert len(run.halves(merged, 2)) in (1, 2, 3)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from io import BytesIO
 from pathlib import Path
+from threading import Thread
+from urllib.error import HTTPError
+from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_opener
 from zipfile import ZipFile
 
 import pytest
 from review_runs import NAMES, SHA256, K
+from segment_runs import process
 
 pytest.importorskip("starlette")
 
@@ -83,7 +89,8 @@ def test_the_workbook_has_the_names(downloads: Downloads):
     assert any("Flügel" in row for row in book["measurements"].iter_rows(values_only=True))
 
 
-def test_one_file_after_another_and_none_in_the_end(folder: Path):
+def test_one_file_after_another_and_none_in_the_end(folder: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     downloads = Downloads(folder)
     first = downloads.make("masks", False).path
     second = downloads.make("masks", False).path
@@ -91,9 +98,9 @@ def test_one_file_after_another_and_none_in_the_end(folder: Path):
     with pytest.raises(ConfigError, match="unknown format"):
         downloads.make("../x", False)
     assert downloads.latest is None and not second.exists()
-    place = second.parent.parent
+    last = downloads.make("masks", False).path
     downloads.close()
-    assert not place.exists()
+    assert not last.parent.exists() and not list(tmp_path.glob("partdino-review-*"))
 
 
 def test_two_are_not_made_at_once_and_the_end_stops_one(downloads, monkeypatch):
@@ -112,6 +119,43 @@ def test_two_are_not_made_at_once_and_the_end_stops_one(downloads, monkeypatch):
     with pytest.raises(ReviewError, match="the review has ended"):
         downloads.make("report", False)
     assert seen == [(1, 9)]
+
+
+def test_ctrl_c_ends_the_server_while_a_file_is_made(folder: Path):
+    script = """
+import time
+from partdino.runs.review.web import downloads
+def slow(folder, out, reporter, metadata):
+    with reporter.progress("report", 9) as advance:
+        for _ in range(9):
+            time.sleep(0.5)
+            advance()
+downloads.write_report = slow
+"""
+    server = process("review", folder, "--no-browser", "--quiet", before=script)
+    address = server.stdout.readline().strip()
+    opener = build_opener(HTTPCookieProcessor())
+    opener.open(address).read()
+    site = address.partition("/?")[0]
+    headers = {"Origin": site, "Content-Type": "application/json"}
+    asked = Request(f"{site}/api/downloads", b'{"kind": "report", "photos": false}', headers)
+    answers: list[HTTPError] = []
+    thread = Thread(target=_refused, args=(opener, asked, answers))
+    thread.start()
+    while b'"total":9' not in opener.open(f"{site}/api/downloads/progress").read():
+        time.sleep(0.05)
+    server.send_signal(signal.SIGINT)
+    _, errors = server.communicate(timeout=60)
+    thread.join()
+    assert (server.returncode, errors) == (0, "")
+    assert [answer.code for answer in answers] == [400]
+
+
+def _refused(opener: OpenerDirector, asked: Request, answers: list[HTTPError]) -> None:
+    try:
+        opener.open(asked)
+    except HTTPError as error:
+        answers.append(error)
 
 
 def test_a_photo_that_is_gone_is_warned_of(downloads: Downloads, folder: Path):

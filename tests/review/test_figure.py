@@ -12,7 +12,7 @@ from review_runs import NAMES, SHA256, stripes, write_run
 
 from partdino.runs.review import PartReview, Review
 from partdino.runs.review.figure import figure_svg
-from partdino.runs.review.finished import FinishedRun, open_run
+from partdino.runs.review.finished import IndexedRun, open_run
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -34,7 +34,7 @@ def drawn(path: str, size: tuple[int, int]) -> np.ndarray:
     return mask.astype(bool)
 
 
-def test_each_part_is_a_shape_of_its_pixels(run: FinishedRun):
+def test_each_part_is_a_shape_of_its_pixels(run: IndexedRun):
     parts = {
         1: PartReview(name='<wing> & "tail"', colour="#123456"),
         2: PartReview(merged_into=1),

@@ -226,4 +226,4 @@ def test_what_is_no_run_is_one_line(partdino: Callable, tmp_path: Path):
     for command in (("report", tmp_path, "--out", tmp_path / "x.html"), ("review", tmp_path)):
         finished = partdino(*command)
         assert finished.code == 2 and finished.stderr.count("\n") == 1
-        assert "holds no run" in finished.stderr
+        assert "holds no finished run" in finished.stderr

@@ -13,7 +13,7 @@ from review_runs import NAMES, stripes, write_run
 
 from partdino.errors import InputError, OutputError
 from partdino.runs.review import PartReview, Review
-from partdino.runs.review.finished import FinishedRun, open_run
+from partdino.runs.review.finished import IndexedRun, open_run
 from partdino.runs.review.pictures import EXAMPLE, example_jpeg, labels_png, photo_jpeg
 from partdino.runs.review.summary import PartsOfPhotos, included, what_to_look_at
 
@@ -25,7 +25,7 @@ def decoded(content: bytes | None) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(content)))
 
 
-def test_a_run_is_read(run: FinishedRun):
+def test_a_run_is_read(run: IndexedRun):
     assert list(run.names) == list(NAMES) and run.num_parts == 4
     assert run.area[0] == pytest.approx(15 * 40 / (60 * 90), rel=1e-4)
     assert run.area[2].tolist()[3] == 0 and (run.area[-1] == 0).all()
@@ -56,7 +56,7 @@ def test_a_damaged_table_is_named(own_folder: Path):
         _ = open_run(own_folder).area
 
 
-def test_merged_parts_are_measured_together(run: FinishedRun):
+def test_merged_parts_are_measured_together(run: IndexedRun):
     review = Review("", parts={2: PartReview(merged_into=1), 3: PartReview(background=True)})
     parts = PartsOfPhotos.of(run, review)
     assert [part.members for part in parts.parts] == [(1, 2), (4,)]
@@ -65,14 +65,14 @@ def test_merged_parts_are_measured_together(run: FinishedRun):
     assert parts.confidence[2, 1] == 0
 
 
-def test_examples_are_the_most_typical_then_the_least(run: FinishedRun):
+def test_examples_are_the_most_typical_then_the_least(run: IndexedRun):
     review = Review("", photos={NAMES[10]: "excluded"})
     typical, odd = PartsOfPhotos.of(run, review).examples(0, included(run, review))
     assert typical == [9, 8, 7, 6, 5, 4, 3, 2]
     assert odd == [0, 1]
 
 
-def test_what_to_look_at_says_why(run: FinishedRun):
+def test_what_to_look_at_says_why(run: IndexedRun):
     review = Review("", parts={4: PartReview(name="tail")})
     listed = dict(what_to_look_at(run, PartsOfPhotos.of(run, review)))
     assert listed[11] == ["no object was found"]
@@ -93,7 +93,7 @@ def test_an_odd_size_is_seen(tmp_path: Path):
     assert listed[4] == ["part 1 has an odd size", "part 2 has an odd size"]
 
 
-def test_objects_in_pieces_and_unsure_outlines_are_seen(run: FinishedRun):
+def test_objects_in_pieces_and_unsure_outlines_are_seen(run: IndexedRun):
     said = [replace(i, object_pieces=1, foreground_confidence=0.9) for i in run.images]
     for index in range(len(said)):
         said[index] = replace(said[index], foreground_confidence=0.9 + index % 3 / 100)
@@ -108,7 +108,7 @@ def test_objects_in_pieces_and_unsure_outlines_are_seen(run: FinishedRun):
     assert listed == before
 
 
-def test_label_maps_travel_as_grey(run: FinishedRun):
+def test_label_maps_travel_as_grey(run: IndexedRun):
     whole = Image.open(io.BytesIO(labels_png(run, NOTHING, 0, whole=True)))
     assert whole.mode == "L" and (np.asarray(whole) == stripes(0, None)).all()
     small = decoded(labels_png(run, NOTHING, 0, whole=False))
@@ -123,7 +123,7 @@ def test_a_photo_that_is_gone_is_none(own_folder: Path):
     assert example_jpeg(run, NOTHING, 0, (1,), "#ff0000") is None
 
 
-def test_an_example_shows_all_members(run: FinishedRun):
+def test_an_example_shows_all_members(run: IndexedRun):
     example = decoded(example_jpeg(run, NOTHING, 0, (1, 2), "#ff0000"))
     assert max(example.shape) == EXAMPLE
     red = (example[..., 0] > 180) & (example[..., 1] < 90)

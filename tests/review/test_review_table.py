@@ -7,13 +7,13 @@ from review_runs import NAMES, SHA256
 
 from partdino.runs.measures.user_table import Joined
 from partdino.runs.review import PartReview, Review, Split
-from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.finished import IndexedRun
 from partdino.runs.review.objects import ObjectCounts
 from partdino.runs.review.summary import PartsOfPhotos
 from partdino.runs.review.table import photo_table
 
 
-def test_it_follows_the_review(run: FinishedRun):
+def test_it_follows_the_review(run: IndexedRun):
     review = Review(
         SHA256,
         parts={1: PartReview(name="wing"), 4: PartReview(background=True)},
@@ -39,7 +39,7 @@ def test_it_follows_the_review(run: FinishedRun):
     assert last[6:] == [0.0, None, None, None, None, None]
 
 
-def test_without_a_table_of_the_user_there_are_no_such_columns(run: FinishedRun):
+def test_without_a_table_of_the_user_there_are_no_such_columns(run: IndexedRun):
     measured = PartsOfPhotos.of(run, Review(SHA256))
     table = photo_table(run, Review(SHA256), measured, ObjectCounts(run), None)
     assert not any(column["own"] for column in table["columns"])

@@ -12,12 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from partdino.errors import InputError, OutputError
-from partdino.files import recover_folder
 from partdino.images import read_image
 from partdino.images.read import ImageError
 from partdino.parts.instances import find_instances
 from partdino.parts.result import PartSegmentation
-from partdino.runs.folder import is_unfinished, read_run
+from partdino.runs.folder import read_finished_run
 from partdino.runs.result_log import RESULTS_FILE, Recorded, read_head, read_results
 from partdino.runs.resume import share_of
 from partdino.runs.review import (
@@ -231,17 +230,9 @@ class FinishedRun:
     """
 
     def __init__(self, folder: Path) -> None:
-        recover_folder(folder)
+        self._document = read_finished_run(folder)
         self.folder = folder
         self.review = Review("")
-        if is_unfinished(folder):
-            raise InputError(
-                f"{folder} holds an unfinished run; finish it with partdino segment --resume"
-            )
-        if "fingerprint" not in read_run(folder) or not (folder / RESULTS_FILE).is_file():
-            raise InputError(
-                f"{folder} holds no finished run; name the --out folder of partdino segment"
-            )
         first = next(iter(self), None)
         if first is None:
             raise InputError(f"{folder} holds no labelled image; see failures.csv in it")
@@ -293,7 +284,7 @@ class FinishedRun:
     @cached_property
     def objects(self) -> Objects | None:
         """How the run tells the objects of a photo apart; None: it does not."""
-        share = share_of(read_run(self.folder)["fingerprint"])
+        share = share_of(self._document["fingerprint"])
         return None if share is None else Objects(self.values(self.parts()), share)
 
     def values(self, parts: Collection[Part]) -> np.ndarray:

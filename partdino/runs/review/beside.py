@@ -13,7 +13,7 @@ from partdino.errors import InputError
 from partdino.metrics.matching import match_parts, part_iou
 from partdino.parts.sampling import evenly_spaced
 from partdino.runs.review.apply import drawn_lookup, label_lookup, reviewed_parts
-from partdino.runs.review.finished import FinishedRun, open_run
+from partdino.runs.review.finished import IndexedRun, open_run
 from partdino.runs.review.pictures import THUMBNAIL, sized_labels, whole_size
 from partdino.runs.review.split import Split
 from partdino.runs.review.state import Review, read_review
@@ -39,12 +39,12 @@ class Beside:
         What is said of the other one, as it was when it was opened.
     """
 
-    run: FinishedRun
-    other: FinishedRun
+    run: IndexedRun
+    other: IndexedRun
     review: Review
 
     @classmethod
-    def open(cls, run: FinishedRun, folder: Path) -> Beside:
+    def open(cls, run: IndexedRun, folder: Path) -> Beside:
         """Open the run to have beside another one.
 
         Raises

@@ -10,7 +10,7 @@ import numpy as np
 from partdino.images.sizes import resize_image
 from partdino.runs.exports.polygons import outlines
 from partdino.runs.review.apply import drawn_lookup, reviewed_parts
-from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.finished import IndexedRun
 from partdino.runs.review.pictures import jpeg, sized_labels, whole_size
 from partdino.runs.review.state import Review
 
@@ -18,7 +18,7 @@ _QUALITY = 92
 _LINE = 1 / 400  # of the longest side
 
 
-def figure_svg(run: FinishedRun, review: Review, index: int, opacity: float) -> bytes | None:
+def figure_svg(run: IndexedRun, review: Review, index: int, opacity: float) -> bytes | None:
     """Return a photo with its parts as an SVG; None if it is gone; raises `PartDinoError`.
 
     Parameters
@@ -36,9 +36,12 @@ def figure_svg(run: FinishedRun, review: Review, index: int, opacity: float) -> 
     place = {"width": width, "height": height}
     svg = ElementTree.Element("svg", place)
     svg.set("xmlns", "http://www.w3.org/2000/svg")
+    svg.set("xmlns:xlink", "http://www.w3.org/1999/xlink")  # older programs know no plain href
     svg.set("viewBox", f"0 0 {width} {height}")
     picture = base64.b64encode(jpeg(resize_image(photo, size), _QUALITY)).decode("ascii")
-    ElementTree.SubElement(svg, "image", {**place, "href": f"data:image/jpeg;base64,{picture}"})
+    ElementTree.SubElement(
+        svg, "image", {**place, "xlink:href": f"data:image/jpeg;base64,{picture}"}
+    )
     style = {"fill-opacity": f"{opacity:.2f}", "fill-rule": "evenodd", "stroke": "#fff"}
     style |= {"stroke-width": f"{max(size) * _LINE:.2f}", "stroke-linejoin": "round"}
     parts = ElementTree.SubElement(svg, "g", style)

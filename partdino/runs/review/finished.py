@@ -1,4 +1,7 @@
-"""A finished run as the review reads it: its photos by number, their label maps, its measures."""
+"""A finished run as the review reads it: its photos by number, their label maps, its measures.
+
+Exports go through a run once, in constant memory: see `partdino.runs.exports.finished`.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from partdino.errors import InputError, OutputError, ReviewError
-from partdino.files import csv_safe, recover_folder
+from partdino.files import csv_safe
 from partdino.images.decode import TooLargeError, open_image
 from partdino.images.read import ImageError, read_image
 from partdino.output_marks import LABELS_FOLDER, RUN_FILE
-from partdino.runs.folder import is_unfinished, read_run
+from partdino.runs.folder import read_finished_run
 from partdino.runs.reporting import Reporter
 from partdino.runs.result_log import (
     RESULTS_FILE,
@@ -36,7 +39,7 @@ _NAMED = "named"  # of its parts, where the model has names
 
 
 @dataclass(frozen=True)
-class FinishedRun:
+class IndexedRun:
     """A finished run's output folder, read only.
 
     Attributes
@@ -213,7 +216,7 @@ def _is_sound(value: object) -> bool:
     )
 
 
-def open_run(folder: Path) -> FinishedRun:
+def open_run(folder: Path) -> IndexedRun:
     """Open the output folder of a finished run.
 
     Raises
@@ -223,11 +226,7 @@ def open_run(folder: Path) -> FinishedRun:
     OutputError
         Its list of results is damaged.
     """
-    recover_folder(folder)
-    document = read_run(folder)
-    if not document or is_unfinished(folder):
-        what = "an unfinished run" if is_unfinished(folder) else "no run"
-        raise InputError(f"{folder} holds {what}; name the --out of a finished `partdino segment`")
+    document = read_finished_run(folder)
     if not all(_is_sound(document.get(field, {})) for field in _OBJECTS):
         raise InputError(f"{folder / RUN_FILE} is damaged; {_AGAIN}")
     head = read_head(folder / RESULTS_FILE)
@@ -236,4 +235,4 @@ def open_run(folder: Path) -> FinishedRun:
         raise InputError(f"{folder}: no photo has a label map; see {folder / 'failures.csv'}")
     if len({len(image.confidence or ()) for image in images}) != 1:
         raise InputError(f"{folder / RESULTS_FILE} is damaged; {_AGAIN}")
-    return FinishedRun(folder, document, head.get("model_sha256", ""), images)
+    return IndexedRun(folder, document, head.get("model_sha256", ""), images)

@@ -7,7 +7,7 @@ import numpy as np
 from partdino.parts.instances import find_instances
 from partdino.runs.resume import share_of
 from partdino.runs.review.apply import label_lookup
-from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.finished import IndexedRun
 from partdino.runs.review.state import Review
 
 
@@ -25,7 +25,7 @@ class ObjectCounts:
         Whether the run tells objects apart.
     """
 
-    def __init__(self, run: FinishedRun) -> None:
+    def __init__(self, run: IndexedRun) -> None:
         self._run, self._share = run, share_of(run.document.get("fingerprint", {}))
         self._known: dict[int, tuple[object, int]] = {}
         self.there = self._share is not None

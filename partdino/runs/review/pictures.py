@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from partdino.images.sizes import resize_image
-from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.finished import IndexedRun
 from partdino.runs.review.state import Review
 from partdino.runs.writers.drawing import sample_nearest
 from partdino.runs.writers.example import draw_example
@@ -28,7 +28,7 @@ _EXAMPLE_PIXELS = 1_000_000
 _QUALITY = {"thumbnail": 85, "whole": 92}
 
 
-def photo_jpeg(run: FinishedRun, index: int, whole: bool) -> bytes | None:
+def photo_jpeg(run: IndexedRun, index: int, whole: bool) -> bytes | None:
     """Return a photo as JPEG, as large as `labels_png`; None if it is gone; raises `OutputError`.
 
     Parameters
@@ -45,7 +45,7 @@ def photo_jpeg(run: FinishedRun, index: int, whole: bool) -> bytes | None:
     return jpeg(resize_image(photo, size), _QUALITY["whole" if whole else "thumbnail"])
 
 
-def labels_png(run: FinishedRun, review: Review, index: int, whole: bool) -> bytes:
+def labels_png(run: IndexedRun, review: Review, index: int, whole: bool) -> bytes:
     """Return a photo's labels, split and mended, as a grey PNG; raises `PartDinoError`.
 
     Grey, because a canvas gives the colours of an indexed one and not its labels.
@@ -53,12 +53,12 @@ def labels_png(run: FinishedRun, review: Review, index: int, whole: bool) -> byt
     return label_png(sized_labels(run, review, index, _size(run.size(index), whole)))
 
 
-def whole_size(run: FinishedRun, index: int) -> tuple[int, int]:
+def whole_size(run: IndexedRun, index: int) -> tuple[int, int]:
     """Return the (h, w) that a photo has where it is asked for whole; raises `OutputError`."""
     return _size(run.size(index), True)
 
 
-def sized_labels(run: FinishedRun, review: Review, index: int, size: tuple[int, int]) -> np.ndarray:
+def sized_labels(run: IndexedRun, review: Review, index: int, size: tuple[int, int]) -> np.ndarray:
     """Return a photo's labels, split and mended, uint8 of a size up to its own.
 
     Raises
@@ -73,7 +73,7 @@ def sized_labels(run: FinishedRun, review: Review, index: int, size: tuple[int, 
     return label_map if size == label_map.shape else sample_nearest(label_map, size)
 
 
-def pieces_png(run: FinishedRun, review: Review, index: int) -> bytes | None:
+def pieces_png(run: IndexedRun, review: Review, index: int) -> bytes | None:
     """Return what a photo can be mended by, as an RGB PNG; None where nothing is kept of it.
 
     Its red and green are the low and the high byte of the region of each pixel, its blue the label
@@ -90,7 +90,7 @@ def pieces_png(run: FinishedRun, review: Review, index: int) -> bytes | None:
 
 
 def example_jpeg(
-    run: FinishedRun, review: Review, index: int, members: Sequence[int], colour: str
+    run: IndexedRun, review: Review, index: int, members: Sequence[int], colour: str
 ) -> bytes | None:
     """Return an example of a part as JPEG; None where there is none; raises `PartDinoError`.
 

@@ -27,7 +27,7 @@ from partdino.runs.folder import RunVersion
 from partdino.runs.measures.user_table import Joined, join, read_user_table
 from partdino.runs.reporting import Reporter
 from partdino.runs.review.apply import ReviewedPart, drawn_lookup
-from partdino.runs.review.finished import FinishedRun, open_run
+from partdino.runs.review.finished import IndexedRun, open_run
 from partdino.runs.review.methods_text import methods_paragraph, references
 from partdino.runs.review.objects import ObjectCounts
 from partdino.runs.review.pictures import THUMBNAIL, example_jpeg, jpeg, sized_labels
@@ -98,7 +98,7 @@ def write_report(
 class _Report:
     """The pieces of a report, each yielded when it is drawn: memory does not grow with them."""
 
-    def __init__(self, run: FinishedRun, review: Review, told: Joined | None) -> None:
+    def __init__(self, run: IndexedRun, review: Review, told: Joined | None) -> None:
         self._run, self._review, self._told = run, review, told
         self.parts = PartsOfPhotos.of(run, review)
         self._included = included(run, review)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from partdino.runs.review.apply import ReviewedPart, reviewed_parts
-from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.finished import IndexedRun
 from partdino.runs.review.state import Review
 
 EXAMPLES = 8  # of a part, the most typical ones and as many of the least
@@ -40,7 +40,7 @@ class PartsOfPhotos:
     typicality: np.ndarray
 
     @classmethod
-    def of(cls, run: FinishedRun, review: Review) -> PartsOfPhotos:
+    def of(cls, run: IndexedRun, review: Review) -> PartsOfPhotos:
         """Apply a review to a run's measures; raises `InputError` where they cannot be read."""
         parts = [each for each in reviewed_parts(review, run.num_parts) if not each.background]
         belongs = np.zeros((run.divided(review).largest, len(parts)))
@@ -73,7 +73,7 @@ class PartsOfPhotos:
         return typical.tolist(), rest[::-1][:EXAMPLES].tolist()
 
 
-def _divided(run: FinishedRun, review: Review) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _divided(run: IndexedRun, review: Review) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return area, confidence and typicality, float64 (N, L), of parts split and photos mended."""
     division = run.divided(review)
     wider = ((0, 0), (0, division.largest - run.num_parts))
@@ -90,7 +90,7 @@ def _divided(run: FinishedRun, review: Review) -> tuple[np.ndarray, np.ndarray, 
     return area, confidence, typicality
 
 
-def _split(run: FinishedRun, review: Review, size: int) -> tuple[np.ndarray, ...]:
+def _split(run: IndexedRun, review: Review, size: int) -> tuple[np.ndarray, ...]:
     """As `_divided`, of all photos at once, without what was mended."""
     before = run.clusters.parts
     after = review.part_of_clusters(run.clusters.parts)
@@ -109,12 +109,12 @@ def _split(run: FinishedRun, review: Review, size: int) -> tuple[np.ndarray, ...
     return tuple(values[:, 1:] for values in (area, *means))
 
 
-def included(run: FinishedRun, review: Review) -> np.ndarray:
+def included(run: IndexedRun, review: Review) -> np.ndarray:
     """Return which photos are not excluded, bool (N,)."""
     return np.array([review.photos.get(image.name) != "excluded" for image in run.images])
 
 
-def what_to_look_at(run: FinishedRun, parts: PartsOfPhotos) -> list[tuple[int, list[str]]]:
+def what_to_look_at(run: IndexedRun, parts: PartsOfPhotos) -> list[tuple[int, list[str]]]:
     """Return the photos that may have gone wrong, and why, the most doubtful first.
 
     Those with more reasons come first; among equal ones those that are less sure.

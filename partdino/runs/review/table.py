@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from partdino.runs.measures.user_table import Joined
-from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.finished import IndexedRun
 from partdino.runs.review.objects import ObjectCounts
 from partdino.runs.review.state import Review
 from partdino.runs.review.summary import PartsOfPhotos
@@ -18,7 +18,7 @@ Row = list[str | float | None]
 
 
 def photo_table(
-    run: FinishedRun,
+    run: IndexedRun,
     review: Review,
     measured: PartsOfPhotos,
     objects: ObjectCounts,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from asyncio import CancelledError
 from collections.abc import Callable
 from importlib.resources import files
 
@@ -195,6 +196,8 @@ class _Handlers:
             made = await run_in_threadpool(self._downloads.make, kind, photos)
         except PartDinoError as error:
             return _refuse(str(error), 400)
+        except CancelledError:  # the server has waited long enough for its end
+            return _refuse("the review has ended", 503)
         size = made.path.stat().st_size
         return JSONResponse({"name": made.path.name, "bytes": size, "warnings": made.warnings})
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import rmtree
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import gettempdir, mkdtemp
 from threading import Lock
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -30,7 +30,7 @@ class Download:
 
 
 class Downloads:
-    """Makes one file after another, in a temporary folder: the run is only read.
+    """Makes one file after another, in temporary folders: the run is only read.
 
     Parameters
     ----------
@@ -43,7 +43,6 @@ class Downloads:
     def __init__(self, folder: Path, metadata: Path | None = None) -> None:
         self._folder, self._metadata = folder, metadata
         self._title = folder.resolve().name
-        self._place = TemporaryDirectory(prefix="partdino-review-")
         self._lock = Lock()
         self._told = _Told()
         self.latest: Download | None = None
@@ -73,15 +72,14 @@ class Downloads:
         if not self._lock.acquire(blocking=False):
             raise ReviewError("another file is being made; wait for its end")
         try:
-            if self.latest:
-                rmtree(self.latest.path.parent)
-            self.latest, self._told = None, _Told()
-            place = Path(mkdtemp(dir=self._place.name))
-            path = self._make(kind, with_photos, place)
+            self._drop()
+            self._told = _Told()
+            with _temporary() as place:
+                path = self._make(kind, with_photos, place)
             self.latest = Download(path, tuple(self._told.warnings))
             return self.latest
         except OSError as error:
-            where = self._place.name
+            where = gettempdir()
             raise OutputError(f"{where}: {error.strerror}; set TMPDIR to another disk") from error
         finally:
             self._lock.release()
@@ -102,10 +100,30 @@ class Downloads:
         return _zipped(made, place / f"{self._title}.{kind}.zip")
 
     def close(self) -> None:
-        """Stop what is being made, and remove all files."""
-        self._told.stopped = True
+        """Stop what is being made, and remove the file."""
+        self.stop()
         with self._lock:
-            self._place.cleanup()
+            self._drop()
+
+    def stop(self) -> None:
+        """Stop what is being made, after the photo that it is at."""
+        self._told.stopped = True
+
+    def _drop(self) -> None:
+        if self.latest:
+            rmtree(self.latest.path.parent)
+        self.latest = None
+
+
+@contextmanager
+def _temporary() -> Iterator[Path]:
+    """Yield a new folder, which is gone where the block fails."""
+    place = Path(mkdtemp(prefix="partdino-review-"))
+    try:
+        yield place
+    except BaseException:
+        rmtree(place)
+        raise
 
 
 def kinds() -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 
@@ -82,7 +83,19 @@ def serve_review(
         )
         # It listens already: who comes before the server is up waits for it.
         ready(f"http://{_ADDRESS}:{port}/?token={token}")
-        uvicorn.Server(config).run(sockets=[listener])
+        _Server(config, downloads).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """A server that stops what is being made before it waits for answers."""
+
+    def __init__(self, config: uvicorn.Config, downloads: Downloads) -> None:
+        super().__init__(config)
+        self._downloads = downloads
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._downloads.stop()
+        super().handle_exit(sig, frame)
 
 
 def _listen(port: int) -> socket.socket:

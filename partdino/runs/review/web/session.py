@@ -14,7 +14,7 @@ from partdino.errors import ReviewError
 from partdino.runs.measures.user_table import Joined
 from partdino.runs.review.apply import drawn_lookup, label_lookup, reviewed_parts
 from partdino.runs.review.beside import Beside
-from partdino.runs.review.finished import FinishedRun
+from partdino.runs.review.finished import IndexedRun
 from partdino.runs.review.objects import ObjectCounts
 from partdino.runs.review.state import Review, changed, read_review, write_review
 from partdino.runs.review.summary import PartsOfPhotos, included, what_to_look_at
@@ -46,7 +46,7 @@ class ReviewSession:
     """
 
     def __init__(
-        self, run: FinishedRun, told: Joined | None = None, beside: Beside | None = None
+        self, run: IndexedRun, told: Joined | None = None, beside: Beside | None = None
     ) -> None:
         self.run, self._told, self.beside = run, told, beside
         self._lock, self._comparing, self._counting = Lock(), Lock(), Lock()
@@ -63,7 +63,7 @@ class ReviewSession:
 
     @property
     def drawn(self) -> Review:
-        """The latest revision as photos are drawn by it: see `FinishedRun.fresh`."""
+        """The latest revision as photos are drawn by it: see `IndexedRun.fresh`."""
         return self._latest.drawn
 
     @property
@@ -172,14 +172,14 @@ class _Revision:
     state: dict[str, Any]
 
     @classmethod
-    def of(cls, run: FinishedRun, review: Review) -> _Revision:
+    def of(cls, run: IndexedRun, review: Review) -> _Revision:
         drawn = run.fresh(review)
         measured = PartsOfPhotos.of(run, drawn)
         return cls(review, drawn, measured, _state(run, review, drawn, measured))
 
 
 def _state(
-    run: FinishedRun, review: Review, drawn: Review, measured: PartsOfPhotos
+    run: IndexedRun, review: Review, drawn: Review, measured: PartsOfPhotos
 ) -> dict[str, Any]:
     document = review.document()
     splits, mended = document.get("splits", {}), document.get("mended", {})
@@ -203,14 +203,14 @@ def _state(
     }
 
 
-def _mended_before(run: FinishedRun, review: Review, drawn: Review) -> list[tuple[int, list[str]]]:
+def _mended_before(run: IndexedRun, review: Review, drawn: Review) -> list[tuple[int, list[str]]]:
     """Return the photos that were labelled anew since they were mended."""
     gone = [name for name in review.mended if name not in drawn.mended and name in run.names]
     reason = "was labelled anew since it was mended: mend it again, or take that back"
     return [(run.names[name], [reason]) for name in gone]
 
 
-def _parts(run: FinishedRun, review: Review, measured: PartsOfPhotos) -> list[dict[str, Any]]:
+def _parts(run: IndexedRun, review: Review, measured: PartsOfPhotos) -> list[dict[str, Any]]:
     photos = included(run, review)
     columns = {part.part: column for column, part in enumerate(measured.parts)}
     parts = []
