@@ -21,6 +21,7 @@ from scipy.special import logit
 
 from partdino.describe.description import ImageDescription
 from partdino.method import DEFAULT_METHOD, Method
+from partdino.parts.axes import axis_weights
 from partdino.parts.object_cut import ObjectCut
 
 # Of a region in the band around its image: less is the middle, more the border.
@@ -181,7 +182,7 @@ def learn_again(
 def _classifier(
     features: np.ndarray, target: np.ndarray, areas: np.ndarray, method: Method
 ) -> ForegroundModel:
-    """Learn from features about their mean, in units of their spread.
+    """Learn from features about their mean, in units of their spread, no axis much above others.
 
     The penalty then weighs the same whatever the network's features have in common, and however
     long they are.
@@ -189,11 +190,12 @@ def _classifier(
     from sklearn.linear_model import LogisticRegression
 
     centre = np.average(features.astype(np.float64), axis=0, weights=areas)
-    centred = features - centre
-    spread = np.sqrt(np.average((centred**2).sum(axis=1), weights=areas)) or 1.0  # 1: all alike
+    variance = np.average((features - centre) ** 2, axis=0, weights=areas)
+    axes = axis_weights(variance, method)
+    axes /= np.sqrt(variance @ axes**2) or 1.0  # 1: all features are alike
     classifier = LogisticRegression(C=method.foreground_penalty / len(target), max_iter=1000)
-    classifier.fit(centred / spread, target, sample_weight=areas / areas.mean())
-    weights = classifier.coef_[0] / spread
+    classifier.fit((features - centre) * axes, target, sample_weight=areas / areas.mean())
+    weights = classifier.coef_[0] * axes
     bias = float(classifier.intercept_[0] - weights @ centre)
     return ForegroundModel(weights.astype(np.float32), bias)
 
