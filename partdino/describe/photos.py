@@ -24,7 +24,7 @@ class Photo:
         Where to read it: an absolute path, or a URL.
     key
         What its description is stored under, see `image_key`: another one for another file of the
-        same name or another mask, so that resuming starts again with those.
+        same name, another mask or other hints, so that resuming starts again with those.
     """
 
     name: str
@@ -32,23 +32,26 @@ class Photo:
     key: str
 
     @classmethod
-    def of(cls, file: ImageFile, masks: Path | None = None) -> Photo:
+    def of(cls, file: ImageFile, masks: Path | None = None, hints: Path | None = None) -> Photo:
         """Make one of a file, which may be missing: reading it will fail."""
         path = file.path
         if isinstance(path, Path):
             path = Path(os.path.abspath(path))
         version = file.version or file_version(Path(path))
-        return cls(file.name, path, image_key(file.name, version, masks))
+        return cls(file.name, path, image_key(file.name, version, masks, hints))
 
 
 def find_photos(
-    inputs: Sequence[Path | str], exclude: Path, masks: Path | None = None
+    inputs: Sequence[Path | str],
+    exclude: Path,
+    masks: Path | None = None,
+    hints: Path | None = None,
 ) -> tuple[list[Photo], dict[str, int]]:
     """Find the photos of all inputs, sorted by name, and count by suffix what is not read.
 
-    See `partdino.images.find.search_images`.
+    See `partdino.images.find.search_images`, and `image_key` for `masks` and `hints`.
     """
     if masks is not None:
         recover_folder(masks)
     files, unread = search_images(inputs, exclude=exclude)
-    return [Photo.of(file, masks) for file in files], unread
+    return [Photo.of(file, masks, hints) for file in files], unread

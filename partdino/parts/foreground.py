@@ -241,16 +241,43 @@ def find_object(
         return FoundObject(description.inside)
     if foreground is None:
         return FoundObject(np.ones(len(description.areas), bool))
-    features, contrast, areas = pool_regions(description)
     if method.foreground_rounds == 0:
-        score = foreground.score(features, contrast, method)
-        return FoundObject(select_foreground(score, areas, method)[description.regions])
+        return FoundObject(_by_regions(description, foreground, method))
     cut = ObjectCut(description, method)
-    log_odds = foreground.appearance(features)[description.regions]
+    log_odds = cell_log_odds(description, foreground)
     inside = cut.inside(log_odds)
     enough = inside @ description.areas > method.least_object * description.areas.sum()
-    cleaned = cut.clean(inside & enough)
+    told = description.hints is not None and (description.hints > 0).any()
+    cleaned = cut.clean(inside & (enough or told))
     return FoundObject(cleaned, _agreement(log_odds > 0, cleaned, description.areas))
+
+
+def _by_regions(
+    description: ImageDescription, foreground: ForegroundModel, method: Method
+) -> np.ndarray:
+    """Return bool (C,), the cells of regions that are object as version 0.1 found it."""
+    features, contrast, areas = pool_regions(description)
+    score = foreground.score(features, contrast, method)
+    inside = select_foreground(score, areas, method)[description.regions]
+    hints = description.hints
+    return inside if hints is None else np.where(hints == 0, inside, hints > 0)
+
+
+def cell_log_odds(description: ImageDescription, foreground: ForegroundModel) -> np.ndarray:
+    """Return float64 (C,), positive for object: of the region that each cell is cut from.
+
+    Of a region under points of one kind alone the sign is that of the point.
+    """
+    each, _ = region_means(description)
+    log_odds = foreground.appearance(each @ description.foreground_features)
+    if description.hints is not None:
+        told = [
+            np.bincount(description.regions, description.hints == side, len(log_odds)) > 0
+            for side in (1, -1)
+        ]
+        log_odds = np.where(told[0] & ~told[1], np.abs(log_odds), log_odds)
+        log_odds = np.where(told[1] & ~told[0], -np.abs(log_odds), log_odds)
+    return log_odds[description.regions]
 
 
 def _agreement(one: np.ndarray, other: np.ndarray, areas: np.ndarray) -> float | None:
