@@ -77,6 +77,9 @@ class Method:
         does not smooth.
     strength
         A boundary of this strength binds 1 / e as much as none; of the boundary map, above 0.
+    longest_axis
+        The longest that an axis of the features can be, in standard deviations of the median one,
+        above 0: longer ones are scaled down to it, so that a few do not decide alone.
     centring
         Share, in [0, 1], of an image's own mean that is removed from its features. All of it would
         lose what the parts that an image shows have in common: the front of a car seen from the
@@ -122,6 +125,7 @@ class Method:
     least_object: Share = _number(0.002)
     reach: NotNegative = _number(40.0)
     strength: Positive = _number(0.4)
+    longest_axis: Positive = _number(3.0)
     centring: Share = _number(0.9)
     dimensions: Count = _number(64)
     codebooks: Annotated[int, Interval(ge=1, le=1000)] = _number(64)
@@ -181,6 +185,7 @@ METHOD_OF_0_1: Mapping[str, Any] = {
     "least_object": 0.002,
     "reach": 40.0,
     "strength": 0.4,
+    "longest_axis": 1e6,
     "centring": 0.9,
     "dimensions": 64,
     "codebooks": 1,

@@ -66,6 +66,12 @@ class Options:
     masks: Path | None = option(
         None, "Parts", "Folder of masks that mirrors the input; object where not 0."
     )
+    hints: Path | None = option(
+        None,
+        "Parts",
+        "CSV of points and boxes that help --foreground auto, with columns file, kind, x, y, width "
+        "and height; see the guide.",
+    )
     symmetry: Literal["auto", "together", "apart"] = option(
         "auto",
         "Parts",
@@ -164,6 +170,7 @@ class SettledOptions:
     foreground: Literal["auto", "none", "masks"]
     foreground_threshold: float
     masks: Path | None  # absolute
+    hints: Path | None  # absolute
     symmetry: Literal["auto", "together", "apart"]
     backbone: str
     weights: Path | None  # absolute
@@ -215,7 +222,10 @@ STAGES: dict[str, plugins.Stage] = {
 FITTING_OPTIONS = ("parts", "seed", "fit_on", "foreground", "foreground_threshold")
 
 # How a run goes, not what it computes: free to differ between fitting, resuming and labelling.
-RUNNING_OPTIONS = ("masks", "weights", "device", "precision", "batch_size", "workers", "engine")
+RUNNING_OPTIONS = (
+    *("masks", "hints", "weights"),
+    *("device", "precision", "batch_size", "workers", "engine"),
+)
 
 # Of these, "auto" stands for what the machine or the photos decide; elsewhere it is a choice.
 DECIDED_OPTIONS = ("parts", "backbone", "facet", "boundaries", "regions")
@@ -251,6 +261,11 @@ def validate(values: Mapping[str, Any], source: str = "options") -> Options:
     options = convert(Options, checked, source)
     if (options.foreground == "masks") != (options.masks is not None):
         raise ConfigError(f"{source}: --foreground masks and --masks DIR go together")
+    if options.hints is not None and options.foreground != "auto":
+        raise ConfigError(
+            f"{source}: --hints helps to find the foreground, and with --foreground "
+            f"{options.foreground} there is none to find; leave one of them out"
+        )
     return options
 
 

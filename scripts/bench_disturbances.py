@@ -5,9 +5,9 @@
 Every number of the method was found on one network. The features of others have a common mean, axes
 much longer than the rest, patches that are unlike all else. Each disturbance is given to the
 features of some photos, fixed by a random state; then parts are found anew. Prints the mean cosine
-of two patches of the collection, how far the parts agree with those of the features as they are (adjusted Rand
-index of the pixels that are object to both), and the same of the foreground (intersection over
-union, mean over the photos). What another seed alone changes stands beside it.
+of two patches of the collection, and how far what is found agrees with what the features give as
+they are: the parts by the adjusted Rand index of the pixels that are object to both, the foreground
+by intersection over union, mean over the photos. What another seed alone changes stands beside it.
 """
 
 from __future__ import annotations

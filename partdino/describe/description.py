@@ -47,6 +47,9 @@ class ImageDescription:
     border
         float16 (C,), the share of each cell that lies in the band around the image, see
         `border_contrast`; None in stores of version 0.1.
+    hints
+        int8 (C,), what a person says of each cell, see `partdino.describe.hints.PhotoHints`; None
+        without hints.
     """
 
     size: tuple[int, int]
@@ -63,6 +66,7 @@ class ImageDescription:
     sideless: np.ndarray | None = None
     colours: np.ndarray | None = None
     border: np.ndarray | None = None
+    hints: np.ndarray | None = None
 
     def check(self) -> None:
         """Raise `ValueError`, which says what is wrong, where this describes no image.
@@ -82,6 +86,7 @@ class ImageDescription:
             "sideless": self.features.shape,
             "colours": (count, 3),
             "border": (count,),
+            "hints": (count,),
         }
         for name, shape in expected.items():
             array = getattr(self, name)

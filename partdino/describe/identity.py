@@ -1,9 +1,9 @@
 """What a description depends on: the one answer to "is this the same?".
 
-A description is that of another image where its photo or mask is another version (`image_key`), and
-it is made otherwise where anything of `describing_identity` differs. Stores, runs, the evaluation's
-cache and the study compare these and nothing else, so that corrected masks, replaced photos, other
-numbers and changed code never meet old descriptions.
+A description is that of another image where its photo, mask or hints are another version
+(`image_key`), and it is made otherwise where anything of `describing_identity` differs. Stores,
+runs, the evaluation's cache and the study compare these and nothing else, so that corrected masks,
+replaced photos, other numbers and changed code never meet old descriptions.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from partdino import plugins
+from partdino.describe.hints import hints_of
 from partdino.files import file_version
 from partdino.images.masks import find_mask
 from partdino.images.remote import as_location
@@ -24,11 +25,12 @@ from partdino.options import FITTING_OPTIONS, RUNNING_OPTIONS, SettledOptions
 # What computes a description: all code of these packages.
 _CODE = ("images", "describe")
 _ROOT = Path(__file__).parents[1]
+_MASK, _HINTS = " mask ", " hints "  # in a key
 _FILE_VERSION = re.compile(r"\d+ \d+")  # of `file_version`
 
 
-def image_key(name: str, version: str, masks: Path | None = None) -> str:
-    """Name a version of an image and of its mask.
+def image_key(name: str, version: str, masks: Path | None = None, hints: Path | None = None) -> str:
+    """Name a version of an image, of its mask and of its hints.
 
     Parameters
     ----------
@@ -38,11 +40,16 @@ def image_key(name: str, version: str, masks: Path | None = None) -> str:
         Of the photo, see `partdino.files.file_version`, or of what is behind a URL.
     masks
         The folder of masks, if they are given; see `partdino.images.masks.read_mask`.
+    hints
+        The table of hints, if there is one; see `partdino.describe.hints.read_hints`.
     """
-    if masks is None:
-        return f"{name} {version}"
-    mask = find_mask(masks, name)
-    return f"{name} {version} mask {'missing' if mask is None else file_version(mask)}"
+    key = f"{name} {version}"
+    if masks is not None:
+        mask = find_mask(masks, name)
+        key += f"{_MASK}{'missing' if mask is None else file_version(mask)}"
+    if (hinted := hints_of(hints, name)) is not None:
+        key += f"{_HINTS}{hinted.version}"
+    return key
 
 
 def is_replaced(name: str, key: str | None, photo: Path | str) -> bool:
@@ -57,7 +64,9 @@ def is_replaced(name: str, key: str | None, photo: Path | str) -> bool:
         replaced.
     """
     location = as_location(photo)
-    version = (key or "").removeprefix(f"{name} ").partition(" mask ")[0]
+    version = (key or "").removeprefix(f"{name} ")
+    for given in (_MASK, _HINTS):
+        version = version.partition(given)[0]
     if isinstance(location, str) or not _FILE_VERSION.fullmatch(version):
         return False
     return file_version(location) not in (version, "missing")

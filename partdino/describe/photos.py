@@ -27,7 +27,7 @@ class Photo:
         Where to read it: an absolute path, or a URL.
     key
         What its description is stored under, see `image_key`: another one for another file of the
-        same name or another mask, so that resuming starts again with those.
+        same name, another mask or other hints, so that resuming starts again with those.
     """
 
     name: str
@@ -45,13 +45,15 @@ class PhotoList(LongList[Photo]):
     ----------
     files
         Those that were found; one that is missing will fail when it is read.
-    masks
-        The folder of masks, if they are given.
+    masks, hints
+        The folder of masks and the table of hints, if they are given.
     """
 
-    def __init__(self, files: ImageList, masks: Path | None = None) -> None:
+    def __init__(
+        self, files: ImageList, masks: Path | None = None, hints: Path | None = None
+    ) -> None:
         super().__init__(len(files))
-        self.files, self._masks = files, masks
+        self.files, self._masks, self._hints = files, masks, hints
         self._scratch = Scratch("CREATE TABLE keys (place INTEGER PRIMARY KEY, key TEXT)")
 
     def _read(self, places: range) -> list[Photo]:
@@ -61,7 +63,7 @@ class PhotoList(LongList[Photo]):
             new = [pair for pair in zip(places, files, strict=True) if pair[0] not in known]
             self._scratch.change(
                 "INSERT OR IGNORE INTO keys VALUES (?, ?)",
-                [(place, _key(file, self._masks)) for place, file in new],
+                [(place, _key(file, self._masks, self._hints)) for place, file in new],
             )
             known = self._known(places)
         return [
@@ -78,18 +80,22 @@ def _absolute(path: Path | str) -> Path | str:
     return Path(os.path.abspath(path)) if isinstance(path, Path) else path
 
 
-def _key(file: ImageFile, masks: Path | None) -> str:
-    return image_key(file.name, file.version or file_version(Path(file.path)), masks)
+def _key(file: ImageFile, masks: Path | None, hints: Path | None) -> str:
+    version = file.version or file_version(Path(file.path))
+    return image_key(file.name, version, masks, hints)
 
 
 def find_photos(
-    inputs: Sequence[Path | str], exclude: Path, masks: Path | None = None
+    inputs: Sequence[Path | str],
+    exclude: Path,
+    masks: Path | None = None,
+    hints: Path | None = None,
 ) -> tuple[PhotoList, dict[str, int]]:
     """Find the photos of all inputs, sorted by name, and count by suffix what is not read.
 
-    See `partdino.images.find.search_images`.
+    See `partdino.images.find.search_images`, and `image_key` for `masks` and `hints`.
     """
     if masks is not None:
         recover_folder(masks)
     files, unread = search_images(inputs, exclude=exclude)
-    return PhotoList(files, masks), unread
+    return PhotoList(files, masks, hints), unread

@@ -95,6 +95,7 @@ def settle(
             "device": device,
             "precision": precision,
             "masks": _absolute(options.masks),
+            "hints": _absolute(options.hints),
             "weights": _absolute(options.weights),
         }
     )

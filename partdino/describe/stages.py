@@ -20,6 +20,7 @@ from partdino.describe.boundaries import detect_boundaries
 from partdino.describe.colours import mean_colours
 from partdino.describe.contrast import border_contrast, border_share
 from partdino.describe.description import ImageDescription
+from partdino.describe.hints import PhotoHints, hints_of
 from partdino.describe.pooling import pooling_weights
 from partdino.describe.regions import (
     make_regions,
@@ -60,6 +61,7 @@ class Intermediate:
     input_image: np.ndarray  # uint8, what the network sees
     image: np.ndarray  # uint8 (h, w, 3), what boundaries and regions are made of
     mask: np.ndarray | None  # bool (h, w)
+    hints: PhotoHints | None
     boundary_map: np.ndarray | None = None  # float32 (h, w)
     basins: np.ndarray | None = None  # int32 (h, w), what the watershed floods, on a device
     cells: np.ndarray = _later()  # int32 (h, w)
@@ -81,11 +83,15 @@ def decode(source: Source, options: SettledOptions, side: int, unit: int) -> Int
     loaded = source.load(4 * max(side, options.region_size) ** 2)
     input_size = size_of_area(*loaded.size, side, unit, least=2)
     region_size = size_of_area(*loaded.size, options.region_size, _REGION_UNIT)
+    hints = hints_of(options.hints, source.name)
+    if hints is not None and options.hints is not None:
+        hints.check(options.hints, loaded.size)
     return Intermediate(
         size=loaded.size,
         input_image=resize_image(loaded.pixels, input_size),
         image=resize_image(loaded.pixels, region_size),
         mask=_mask(source, options, region_size, loaded.size),
+        hints=hints,
     )
 
 
@@ -192,6 +198,7 @@ def pool_image(
         sideless=_mean(weights, sideless) if side_weight else None,
         colours=photo.colours,
         border=border_share(photo.cells, options.numbers),
+        hints=None if photo.hints is None else photo.hints.of_cells(photo.cells, photo.size),
     )
 
 

@@ -22,7 +22,7 @@ from partdino.options import (
 METHODS = ("partdino", "patch", "position")
 
 # Options of the method that an evaluation sets itself.
-REPLACED = ("parts", "seed", "foreground", "masks")
+REPLACED = ("parts", "seed", "foreground", "masks", "hints")
 
 
 @dataclass(kw_only=True)

@@ -47,7 +47,7 @@ class PartClusters:
     mean
         float32 (D,): the mean foreground feature.
     components
-        float32 (P, D): orthonormal principal directions of the centred foreground features.
+        float32 (P, D): principal directions of the centred foreground features, see `Projection`.
     centroids
         float32 (M, P): unit vectors, those of one part after another.
     parts

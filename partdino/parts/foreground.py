@@ -21,6 +21,7 @@ from scipy.special import logit
 
 from partdino.describe.description import ImageDescription
 from partdino.method import DEFAULT_METHOD, Method
+from partdino.parts.axes import axis_weights
 from partdino.parts.object_cut import ObjectCut
 
 # Of a region in the band around its image: less is the middle, more the border.
@@ -181,7 +182,7 @@ def learn_again(
 def _classifier(
     features: np.ndarray, target: np.ndarray, areas: np.ndarray, method: Method
 ) -> ForegroundModel:
-    """Learn from features about their mean, in units of their spread.
+    """Learn from features about their mean, in units of their spread, no axis much above others.
 
     The penalty then weighs the same whatever the network's features have in common, and however
     long they are.
@@ -189,11 +190,12 @@ def _classifier(
     from sklearn.linear_model import LogisticRegression
 
     centre = np.average(features.astype(np.float64), axis=0, weights=areas)
-    centred = features - centre
-    spread = np.sqrt(np.average((centred**2).sum(axis=1), weights=areas)) or 1.0  # 1: all alike
+    variance = np.average((features - centre) ** 2, axis=0, weights=areas)
+    axes = axis_weights(variance, method)
+    axes /= np.sqrt(variance @ axes**2) or 1.0  # 1: all features are alike
     classifier = LogisticRegression(C=method.foreground_penalty / len(target), max_iter=1000)
-    classifier.fit(centred / spread, target, sample_weight=areas / areas.mean())
-    weights = classifier.coef_[0] / spread
+    classifier.fit((features - centre) * axes, target, sample_weight=areas / areas.mean())
+    weights = classifier.coef_[0] * axes
     bias = float(classifier.intercept_[0] - weights @ centre)
     return ForegroundModel(weights.astype(np.float32), bias)
 
@@ -239,16 +241,43 @@ def find_object(
         return FoundObject(description.inside)
     if foreground is None:
         return FoundObject(np.ones(len(description.areas), bool))
-    features, contrast, areas = pool_regions(description)
     if method.foreground_rounds == 0:
-        score = foreground.score(features, contrast, method)
-        return FoundObject(select_foreground(score, areas, method)[description.regions])
+        return FoundObject(_by_regions(description, foreground, method))
     cut = ObjectCut(description, method)
-    log_odds = foreground.appearance(features)[description.regions]
+    log_odds = cell_log_odds(description, foreground)
     inside = cut.inside(log_odds)
     enough = inside @ description.areas > method.least_object * description.areas.sum()
-    cleaned = cut.clean(inside & enough)
+    told = description.hints is not None and (description.hints > 0).any()
+    cleaned = cut.clean(inside & (enough or told))
     return FoundObject(cleaned, _agreement(log_odds > 0, cleaned, description.areas))
+
+
+def _by_regions(
+    description: ImageDescription, foreground: ForegroundModel, method: Method
+) -> np.ndarray:
+    """Return bool (C,), the cells of regions that are object as version 0.1 found it."""
+    features, contrast, areas = pool_regions(description)
+    score = foreground.score(features, contrast, method)
+    inside = select_foreground(score, areas, method)[description.regions]
+    hints = description.hints
+    return inside if hints is None else np.where(hints == 0, inside, hints > 0)
+
+
+def cell_log_odds(description: ImageDescription, foreground: ForegroundModel) -> np.ndarray:
+    """Return float64 (C,), positive for object: of the region that each cell is cut from.
+
+    Of a region under points of one kind alone the sign is that of the point.
+    """
+    each, _ = region_means(description)
+    log_odds = foreground.appearance(each @ description.foreground_features)
+    if description.hints is not None:
+        told = [
+            np.bincount(description.regions, description.hints == side, len(log_odds)) > 0
+            for side in (1, -1)
+        ]
+        log_odds = np.where(told[0] & ~told[1], np.abs(log_odds), log_odds)
+        log_odds = np.where(told[1] & ~told[0], -np.abs(log_odds), log_odds)
+    return log_odds[description.regions]
 
 
 def _agreement(one: np.ndarray, other: np.ndarray, areas: np.ndarray) -> float | None:

@@ -11,6 +11,7 @@ import numpy as np
 from partdino.method import Method
 from partdino.parts.foreground import (
     ForegroundModel,
+    cell_log_odds,
     first_guess,
     fit_foreground,
     learn_again,
@@ -128,6 +129,5 @@ def _member(store: Descriptions, name: str, model: ForegroundModel, method: Meth
     """Return float64 (R,), how much each region of an image is part of its object."""
     description = store.read(name, pixels=False)
     each, _ = region_means(description)
-    features = each @ description.foreground_features
-    log_odds = model.appearance(features)[description.regions]
+    log_odds = cell_log_odds(description, model)
     return each @ ObjectCut(description, method).inside(log_odds)

@@ -146,7 +146,8 @@ def _assemble(document: dict[str, Any], tensors: dict[str, np.ndarray]) -> PartM
     if not isinstance(checked.parts, int):
         raise ValueError(f"the number of parts is {checked.parts!r}")
     # How it is run is settled where it is run.
-    running = {"device": "cpu", "precision": "fp32", "masks": None, "weights": None}
+    files = {"masks": None, "hints": None, "weights": None}
+    running = {"device": "cpu", "precision": "fp32", **files}
     fitted = FittedOptions(**{**vars(checked), **running})
     mean, components, centroids, parts = (tensors[name] for name in _TENSORS)
     naming = Naming.of(document["naming"]) if document["format"] == _NAMED else None

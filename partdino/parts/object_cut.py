@@ -34,7 +34,7 @@ class ObjectCut:
     Parameters
     ----------
     description
-        Of the photo; without `colours`, its edges alone tell.
+        Of the photo; without `colours`, its edges alone tell. What its `hints` say is certain.
     method
         For `open_cells`, `appearance_weight`, `colour_width`, `colour_weight`, `cut_reach`,
         `strength` and `least_piece`.
@@ -48,6 +48,8 @@ class ObjectCut:
         width = np.sqrt(self._areas.sum()) / method.lattice  # of a cell: areas into lengths
         self._binding = method.cut_reach * width * description.border_length * weak
         self._colours = description.colours
+        none = np.zeros(len(self._areas), np.int8)
+        self._hints = none if description.hints is None else description.hints
 
     def inside(self, log_odds: np.ndarray) -> np.ndarray:
         """Tell which cells are the object.
@@ -61,8 +63,9 @@ class ObjectCut:
         -------
         bool (C,)
         """
-        inside = log_odds > 0
-        far = ~self._near_outline(inside)
+        told = self._hints != 0
+        inside = np.where(told, self._hints > 0, log_odds > 0)
+        far = told | ~self._near_outline(inside)
         certain = np.where(inside, np.inf, -np.inf)
         known = self._method.appearance_weight * log_odds
         for _ in range(_ITERATIONS):
@@ -74,7 +77,7 @@ class ObjectCut:
         return inside
 
     def clean(self, inside: np.ndarray) -> np.ndarray:
-        """Return bool (C,), an object without its smallest pieces and holes."""
+        """Return bool (C,), an object without its smallest pieces and holes but those of hints."""
         for kind in (True, False):
             least = self._method.least_piece * self._areas[inside].sum()
             inside = self._without_small(inside, kind, least)
@@ -123,4 +126,5 @@ class ObjectCut:
         graph = csr_matrix((np.ones(pairs.shape[1]), tuple(pairs)), shape=(len(inside),) * 2)
         _, piece = connected_components(graph, directed=False)
         small = np.bincount(piece, self._areas)[piece] < least
+        small &= np.bincount(piece, self._hints > 0 if kind else self._hints < 0)[piece] == 0
         return np.where((inside == kind) & small, not kind, inside)

@@ -16,6 +16,7 @@ import numpy as np
 
 from partdino.describe.vectors import normalise
 from partdino.method import DEFAULT_METHOD, Method
+from partdino.parts.axes import axis_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,8 @@ class Projection:
     mean
         float (D,): the mean feature of all objects.
     components
-        float (P, D): orthonormal principal directions of the centred features.
+        float (P, D): principal directions of the centred features, orthonormal but for axes that
+        `partdino.parts.axes.axis_weights` has scaled down.
     centring
         The share of an image's own mean that is removed, see `Method`.
     """
@@ -119,11 +121,15 @@ class Moments:
     def projection(self, method: Method = DEFAULT_METHOD) -> Projection:
         """Return the mean and the principal directions of all cells.
 
-        The method's `centring` is what the sums were made with; `dimensions` are kept.
+        The method's `centring` is what the sums were made with; `dimensions` are kept, of axes as
+        `axis_weights` has them.
         """
         centre = self.centred / self.weight
         covariance = self.products / self.weight - np.outer(centre, centre)
-        components = principal_directions(covariance, method.dimensions)
+        axes = axis_weights(covariance.diagonal(), method)
+        components = axes * principal_directions(
+            axes[:, None] * covariance * axes, method.dimensions
+        )
         return Projection(self.features / self.weight, components, method.centring)
 
 

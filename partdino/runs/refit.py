@@ -92,7 +92,7 @@ def refit(
         old = ModelFile.read(out / MODEL_FILE)
         review = read_review(out, old.sha256, old.model.options.parts)
         asked = _options(with_options_of_run(given, done["options"], out), done, old)
-        photos = find(inputs, folder, asked.masks, log)
+        photos = find(inputs, folder, asked, log)
         recorded = list(read_results(out / RESULTS_FILE))
         _check_removed(out, Changes.between(recorded, photos), drop_removed)
         setting = settled(asked, None, log)

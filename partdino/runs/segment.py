@@ -30,7 +30,7 @@ from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
 from partdino.runs.resume import Existing, fingerprint, outline_of, share_of
 from partdino.runs.shard import WHOLE
-from partdino.runs.steps.describe import check_any, describe
+from partdino.runs.steps.describe import check_any, describe, warn_of_hints
 from partdino.runs.steps.fit import fit_store
 from partdino.runs.store import FeatureStore, Header, StoreWriter
 from partdino.runs.writers import write_parts_curve
@@ -91,7 +91,7 @@ def segment(
     asked = options_of(given, source)
     with lock_folder(out):
         folder = OutputFolder(out, existing)
-        photos = find(inputs, folder, asked.masks, log)
+        photos = find(inputs, folder, asked, log)
         setting = settled(asked, source, log)
         sha256 = None if source is None else source.sha256
         share = share_of(folder.begun, least_share)
@@ -133,11 +133,12 @@ class Setting:
 
 
 def find(
-    inputs: Sequence[Path | str], folder: OutputFolder, masks: Path | None, log: RunLog
+    inputs: Sequence[Path | str], folder: OutputFolder, asked: Options, log: RunLog
 ) -> Sequence[Photo]:
     """Return the photos of a run, none of them a result of its folder; raises `PartDinoError`."""
-    photos, unread = find_photos(inputs, folder.path, masks)
+    photos, unread = find_photos(inputs, folder.path, asked.masks, asked.hints)
     log.note_unread(unread)
+    warn_of_hints(asked.hints, photos, log)
     folder.refuse_as_inputs(photo.path for photo in photos)
     return photos
 

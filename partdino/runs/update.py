@@ -23,7 +23,7 @@ from partdino.version import __version__
 
 # Of the run in the folder, where they are not given: without them the photos would be described
 # otherwise, or not at all.
-_OF_THE_RUN = ("masks", "weights", "device")
+_OF_THE_RUN = ("masks", "hints", "weights", "device")
 
 
 @resumable("--update")
@@ -80,7 +80,7 @@ def update(
                 "all photos with it: --overwrite"
             )
         asked = options_of(with_options_of_run(given, done["options"], out), source)
-        photos = find(inputs, folder, asked.masks, log)
+        photos = find(inputs, folder, asked, log)
         setting = settled(asked, source, log)
         now = {**done["fingerprint"], "version": __version__, **setting.identity(photos)}
         if least_share is not None:
@@ -113,7 +113,7 @@ def with_options_of_run(
     """Add what a model file does not hold of the options of a run; raises `ConfigError`."""
     own = {name: options[name] for name in _OF_THE_RUN if options.get(name) is not None}
     values = {**own, **given}
-    for name in ("masks", "weights"):
+    for name in ("masks", "hints", "weights"):
         if name in own and name not in given and not Path(own[name]).exists():
             raise ConfigError(
                 f"{out} holds a run with --{name} {own[name]}, which is not there; pass --{name}"

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from partdino.describe.contrast import border_contrast
+from partdino.describe.description import ImageDescription
 from partdino.describe.vectors import normalise
-from partdino.parts.foreground import fit_foreground, select_foreground
+from partdino.method import Method
+from partdino.parts.foreground import (
+    ForegroundModel,
+    cell_log_odds,
+    find_object,
+    fit_foreground,
+    select_foreground,
+)
 
 DIM = 16
 SKY, GROUND, ANIMAL = np.eye(DIM)[:3]
@@ -116,3 +124,53 @@ def test_what_all_features_have_in_common_and_their_scale_change_nothing(scale):
     other = scale * (features + 3 * rng.normal(size=12))
     found = fit_foreground(other, contrast, areas).appearance(other)
     np.testing.assert_allclose(found, plain, atol=0.02)
+
+
+def hinted_regions(hints: list[int]) -> ImageDescription:
+    """Three regions of two cells each, in a row; the first is object by its features."""
+    cells = np.arange(6, dtype=np.int32).repeat(8)[None].repeat(8, axis=0)
+    return ImageDescription(
+        size=cells.shape,
+        cells=cells,
+        regions=np.array([0, 0, 1, 1, 2, 2], np.int32),
+        areas=np.full(6, 64),
+        features=np.array([[3.0], [3.0], [-2.0], [-2.0], [-1.0], [-1.0]], np.float16),
+        contrast=np.zeros(6, np.float32),
+        edges=np.stack([np.arange(5), np.arange(1, 6)], axis=1).astype(np.int32),
+        border_length=np.full(5, 8, np.int32),
+        strength=np.ones(5, np.float16),
+        hints=np.array(hints, np.int8),
+    )
+
+
+LINEAR = ForegroundModel(np.ones(1, np.float32), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("hints", "expected"),
+    [
+        ([0, 0, 0, 0, 0, 0], [3, 3, -2, -2, -1, -1]),
+        ([0, 0, 1, 0, 0, 0], [3, 3, 2, 2, -1, -1]),  # of the whole region
+        ([0, -1, 0, 0, 0, 0], [-3, -3, -2, -2, -1, -1]),
+        ([0, 0, 1, -1, 0, 0], [3, 3, -2, -2, -1, -1]),  # both kinds: of the cells alone
+        ([0, -2, 0, 0, 0, 0], [3, 3, -2, -2, -1, -1]),  # a box cuts through regions
+    ],
+)
+def test_a_point_tells_of_its_region(hints, expected):
+    np.testing.assert_allclose(cell_log_odds(hinted_regions(hints), LINEAR), expected)
+
+
+def test_hints_decide_what_is_object():
+    nothing = ForegroundModel(np.zeros(1, np.float32), -np.inf)
+    assert not find_object(hinted_regions([0] * 6), nothing).inside.any()
+    found = find_object(hinted_regions([0, 0, 1, 0, 0, 0]), nothing).inside
+    assert found.tolist() == [False, False, True, True, False, False]
+    without = find_object(hinted_regions([0, 0, 0, 0, 0, 0]), LINEAR).inside
+    boxed = find_object(hinted_regions([-2, 0, 0, 0, 0, 0]), LINEAR).inside
+    assert (without[0], boxed[0], boxed[1]) == (True, False, True)
+
+
+def test_hints_hold_without_rounds_too():
+    method = Method(foreground_rounds=0)
+    found = find_object(hinted_regions([-1, 0, 1, 0, 0, 0]), LINEAR, method).inside
+    assert found[:3].tolist() == [False, True, True]

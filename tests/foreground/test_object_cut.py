@@ -117,3 +117,33 @@ def test_nothing_and_everything_are_clean():
     one = ObjectCut(described(*scene()), replace(DEFAULT_METHOD, least_piece=0.9))
     for value in (False, True):
         assert (one.clean(np.full(SIDE**2, value)) == value).all()
+
+
+def hinted(description: ImageDescription, said: dict[tuple[int, int], int]) -> ImageDescription:
+    hints = np.zeros((SIDE, SIDE), np.int8)
+    for place, side in said.items():
+        hints[place] = side
+    return replace(description, hints=hints.ravel())
+
+
+def test_what_a_person_says_of_a_cell_is_certain_whatever_else_speaks_for():
+    colours, animal = scene()
+    odds = np.where(animal, 9.0, -9.0)
+    description = hinted(described(colours, animal), {(8, 8): -1, (0, 0): 1, (19, 19): -2})
+    inside = cut(description, odds)
+    assert (inside[8, 8], inside[0, 0], inside[19, 19]) == (False, True, False)
+    assert (inside == animal).sum() == SIDE**2 - 2
+
+
+def test_pieces_and_holes_of_hints_are_never_too_small():
+    colours, animal = scene()
+    inside = animal.copy()
+    inside[0, 0], inside[8, 8], inside[2, 2], inside[10, 10] = True, False, True, False
+    description = hinted(described(colours, animal), {(0, 0): 1, (8, 8): -1})
+    cleaned = ObjectCut(description).clean(inside.ravel()).reshape(SIDE, SIDE)
+    assert (cleaned[0, 0], cleaned[8, 8], cleaned[2, 2], cleaned[10, 10]) == (
+        True,
+        False,
+        False,
+        True,
+    )

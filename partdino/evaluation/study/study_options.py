@@ -66,7 +66,7 @@ STUDY_NAMES = tuple(f.name for f in fields(StudyOptions))
 _OF_BENCHMARKS = ("split", "split_file")
 
 # Options of the method that a study has itself.
-REPLACED = ("parts", "foreground")
+REPLACED = ("parts", "foreground", "hints")
 
 
 def validate_study(
@@ -92,7 +92,8 @@ def validate_study(
     ConfigError
         As `partdino.options.validate`, or options that do not go together.
     """
-    refuse_unknown(given, tuple(dict.fromkeys((*STUDY_NAMES, *OPTION_NAMES, NUMBERS))), source)
+    others = (name for name in OPTION_NAMES if name not in (*REPLACED, *STUDY_NAMES))
+    refuse_unknown(given, (*STUDY_NAMES, *others, NUMBERS), source)
     study = convert(StudyOptions, {k: v for k, v in given.items() if k in STUDY_NAMES}, source)
     true = study.foreground == "ground-truth"
     own = {k: v for k, v in given.items() if k not in STUDY_NAMES}

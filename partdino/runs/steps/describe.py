@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from partdino.describe.hints import unknown_sentence
 from partdino.describe.photos import Photo, find_photos
 from partdino.describe.placement import describe_images
 from partdino.describe.settling import settle
@@ -60,8 +61,9 @@ def make_store(
     asked = validate(_without_fitting(given))
     with lock_folder(out):
         writer = StoreWriter(out, existing)
-        photos, unread = find_photos(inputs, out, asked.masks)
+        photos, unread = find_photos(inputs, out, asked.masks, asked.hints)
         log.note_unread(unread)
+        warn_of_hints(asked.hints, photos, log)
         backbone, options, notes = settle(asked, reporter.say, reporter.warn)
         header = Header.of(ImageNames(photos.files), options, backbone, notes, shard)
         with stage_workers(options.workers, options.engine, options.device) as pool:
@@ -100,7 +102,9 @@ def describe(
     if writer.dropped:
         log.reporter.warn(f"{writer.dropped} images are not in INPUT any more: they are left out")
     if writer.changed:
-        log.reporter.say(f"{writer.changed} images have changed, or their masks: described anew.")
+        log.reporter.say(
+            f"{writer.changed} images have changed, or their masks or hints: described anew."
+        )
     total = len(header.share(photos))
     if len(missing) < total:
         log.reporter.say(f"Resuming: {total - len(missing)} images are described already.")
@@ -135,6 +139,12 @@ def check_any(store: FeatureStore, out: Path | None) -> None:
             f"none of the {len(store.images)} images could be read{listed}; the first: "
             f"{first.name}: {first.failure}"
         )
+
+
+def warn_of_hints(hints: Path | None, photos: Sequence[Photo], log: RunLog) -> None:
+    """Warn of hints for what is none of the photos; raises `InputError` as of `read_hints`."""
+    if sentence := unknown_sentence(hints, (photo.name for photo in photos)):
+        log.reporter.warn(sentence)
 
 
 def _without_fitting(given: Mapping[str, Any]) -> dict[str, Any]:

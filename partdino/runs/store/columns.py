@@ -50,8 +50,9 @@ COLUMNS = {
     "sideless": Column("float16"),
     "colours": Column("float16"),
     "border": Column("float16"),
+    "hints": Column("int8"),
 }
-_OPTIONAL = ("inside", "patches", "sideless", "colours", "border")
+_OPTIONAL = ("inside", "patches", "sideless", "colours", "border", "hints")
 
 
 def to_arrays(description: ImageDescription) -> dict[str, np.ndarray]:

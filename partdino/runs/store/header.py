@@ -160,6 +160,7 @@ class Header:
             raise StoreError(
                 f"{folder} is not a feature store; make one with partdino features"
             ) from error
+        document["options"] = {"hints": None, **document["options"]}  # none of version 0.1
         if schema == 1:
             numbers = Method(**METHOD_OF_0_1).describing
             document = {**document, "numbers": numbers, "code_sha256": ""}
