@@ -45,7 +45,7 @@ def main() -> None:
     )
     parser.add_argument("--machines", nargs="+", default=["1x1", "2x1", "3x1", "4x16"])
     parser.add_argument("--seconds", type=float, default=1.5, help="that a photo takes")
-    parser.add_argument("--megabytes", type=float, default=1.5, help="that come back for a photo")
+    parser.add_argument("--megabytes", type=float, default=2.8, help="that come back for a photo")
     arguments = parser.parse_args()
     photo = (arguments.seconds, int(arguments.megabytes * 1e6))
     rows = []

@@ -1,4 +1,4 @@
-"""Break a Ray cluster under `--engine ray`, in several ways; prints a table of what comes of it.
+"""Break a Ray cluster under `--engine ray`, in several ways; prints what comes of it.
 
     python scripts/break_cluster.py
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench_cluster import ADDRESS, cluster, pool_of, print_table
+from bench_cluster import ADDRESS, cluster, pool_of
 
 _COMMAND = "from partdino.cli.main import main; main()"
 
@@ -41,7 +41,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--ways", nargs="+", default=list(ways), choices=list(ways))
-    print_table(("what", "came of it"), [(way, ways[way]()) for way in parser.parse_args().ways])
+    for way in parser.parse_args().ways:
+        print(f"{way}: {ways[way]()}", flush=True)
 
 
 def small_store() -> str:
@@ -69,12 +70,15 @@ def no_cluster() -> str:
 
 def head_lost() -> str:
     """Kill the head under a run."""
+    import ray
+
     with rendered(400) as photos, cluster([1], stubs=False) as machines:
         connect = f"ray.init('{machines.address}', _node_ip_address='{ADDRESS}')"
         run = start(photos, f"import ray; {connect}; {_COMMAND}")
         while run.poll() is None and not list(photos.parent.rglob("blocks/*")):
             time.sleep(0.5)
-        machines.remove_node(machines.head_node, allow_graceful=False)
+        ray.shutdown()  # this process shall outlive the head
+        machines.head_node.kill_all_processes(check_alive=False, allow_graceful=False)
         return ending(run)
 
 
