@@ -8,7 +8,8 @@ workers than this machine has cores; what they import is a stub of torch and of 
 memory for them. The processor time of all workers' messages is that of this machine alone.
 
 - Throughput: photos a second from the time all workers have started, against the number of workers
-  divided by the seconds of a photo; and the processor time of this process, which leads.
+  divided by the seconds of a photo; and the processor time a photo, of this process, which leads,
+  and of all processes, which limits what two cores can show of many workers.
 - Memory: of this process and of the head's, on the way.
 
 Linux only: every machine has the loopback address 127.0.0.2, which no other can reach.
@@ -28,6 +29,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bench_engine import processor_seconds
+
 ADDRESS = "127.0.0.2"  # Ray takes 127.0.0.1 for the machine's own
 STORE = 80 << 20  # bytes, about the least that Ray allows
 _STUBS = {"torch": "def set_num_threads(n): pass\n", "cv2": "def setNumThreads(n): pass\n"}
@@ -42,14 +45,23 @@ def main() -> None:
     )
     parser.add_argument("--machines", nargs="+", default=["1x1", "2x1", "3x1", "4x16"])
     parser.add_argument("--seconds", type=float, default=1.5, help="that a photo takes")
-    parser.add_argument("--megabytes", type=float, default=1.5, help="that come back for a photo")
+    parser.add_argument("--megabytes", type=float, default=2.8, help="that come back for a photo")
     arguments = parser.parse_args()
     photo = (arguments.seconds, int(arguments.megabytes * 1e6))
     rows = []
     for machines in arguments.machines:
         number, cores = map(int, machines.split("x"))
         rows.append((machines, *throughput([cores] * number, photo)))
-    titles = ("machines", "workers", "photos", "s", "photos/s", "of linear", "CPU ms a photo")
+    titles = (
+        "machines",
+        "workers",
+        "photos",
+        "s",
+        "photos/s",
+        "of linear",
+        "CPU ms a photo",
+        "of all",
+    )
     print_table(titles, rows)
     print_table(("photos", "this process MB", "head MB"), memory(photo))
 
@@ -60,12 +72,15 @@ def throughput(cores: Sequence[int], photo: tuple[float, int]) -> tuple[str, ...
         workers = sum(cores)
         wait_for_all(pool, workers)
         number = _EACH * workers
-        start, cpu_start = time.perf_counter(), time.process_time()
+        start, own, all_of = time.perf_counter(), time.process_time(), processor_seconds()
         for _ in photos(pool, photo, number):
             pass
-        seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
+        seconds = time.perf_counter() - start
+        milliseconds = 1000 / number
+        own = milliseconds * (time.process_time() - own)
+        all_of = milliseconds * (processor_seconds() - all_of)
     linear = number * photo[0] / workers
-    measured = (seconds, number / seconds, linear / seconds, 1000 * cpu_seconds / number)
+    measured = (seconds, number / seconds, linear / seconds, own, all_of)
     return f"{workers}", f"{number}", *(f"{value:.2f}" for value in measured)
 
 
@@ -82,26 +97,26 @@ def memory(photo: tuple[float, int]) -> list[tuple[str, ...]]:
 
 
 @contextmanager
-def cluster(cores: Sequence[int], store: int = STORE) -> Iterator[Any]:
+def cluster(cores: Sequence[int], stubs: bool = True) -> Iterator[Any]:
     """Yield a cluster that this process is connected to, a machine for each number of cores.
 
     Parameters
     ----------
     cores
         Of the machines beside the head, which computes nothing.
-    store
-        Bytes of the head's object store.
+    stubs
+        Whether workers import nothing large.
     """
     import ray
     from ray.cluster_utils import Cluster
 
     folder = Path(tempfile.mkdtemp(prefix="ray"))  # the path of a socket may have 107 characters
-    for name, code in _STUBS.items():
+    for name, code in _STUBS.items() if stubs else ():
         (folder / f"{name}.py").write_text(code)
     paths = (str(folder), str(Path(__file__).parent), os.environ.get("PYTHONPATH", ""))
     os.environ |= {"RAY_TMPDIR": str(folder), "PYTHONPATH": os.pathsep.join(paths)}
     node = {"node_ip_address": ADDRESS, "include_dashboard": False}
-    head = {**node, "num_cpus": 0, "object_store_memory": store}
+    head = {**node, "num_cpus": 0, "object_store_memory": STORE}
     machines = Cluster(initialize_head=True, head_node_args=head)
     try:
         for number in cores:
