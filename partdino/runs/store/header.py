@@ -160,7 +160,6 @@ class Header:
             raise StoreError(
                 f"{folder} is not a feature store; make one with partdino features"
             ) from error
-        document["options"] = {"hints": None, **document["options"]}  # none of version 0.1
         if schema == 1:
             numbers = Method(**METHOD_OF_0_1).describing
             document = {**document, "numbers": numbers, "code_sha256": ""}
@@ -180,6 +179,8 @@ class Header:
     @classmethod
     def _checked(cls, document: dict[str, Any]) -> Header:
         shard = Shard.parse(document["shard"])
+        if "hints" not in document["options"]:  # stores of version 0.1 do not have them
+            document = {**document, "options": {**document["options"], "hints": None}}
         header = convert(cls, {**document, "shard": shard}, STORE_FILE)
         convert(Options, {**header.options, NUMBERS: header.numbers}, STORE_FILE)
         for values, names in (
