@@ -145,7 +145,7 @@ class Options:
         "auto",
         "Running",
         "Processes beside this one; auto: one for each core, 0: none. With --engine ray, auto is "
-        "one for each core of the cluster, or GPU with --device cuda.",
+        "one for each core of the cluster, or GPU with --device cuda, and more as it grows.",
     )
     engine: Literal["local", "ray"] = option(
         "local",

@@ -80,8 +80,9 @@ class RayPool(Pool):
         self._disconnect()
 
     def _run(self, task: bytes) -> Any:
-        for _ in range(TRIES):
-            actor = self._next()
+        for attempt in range(TRIES):
+            # One that was lost while it was idle takes the first task that it is given with it.
+            actor = self._living() if attempt else self._next()
             try:
                 reply = ray.get(actor.answer.remote(task))
             except RayError:
@@ -91,10 +92,10 @@ class RayPool(Pool):
                 return result_of(reply)
         raise WorkerDied
 
-    def _next(self) -> ActorHandle:
-        """Return a worker that lives: a task that is given to a dead one is not to blame."""
+    def _living(self) -> ActorHandle:
+        """Return a worker that answers: what it dies of is the task."""
         while True:
-            actor = self._idle()
+            actor = self._next()
             try:
                 ray.get(actor.ready.remote())
             except RayError:
@@ -102,7 +103,7 @@ class RayPool(Pool):
             else:
                 return actor
 
-    def _idle(self) -> ActorHandle:
+    def _next(self) -> ActorHandle:
         try:
             actor = self._ready.get_nowait()
         except Empty:

