@@ -45,6 +45,10 @@ class DeviceError(PartDinoError):
     """A device has failed in a way that no later computation of the process would survive."""
 
 
+class ClusterLostError(DeviceError):
+    """The head of a Ray cluster is gone. Ray soon ends the process, and its calls never return."""
+
+
 class Stopped(BaseException):
     """A signal asks the run to end. No error: nothing that handles errors must stop it.
 

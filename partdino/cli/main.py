@@ -6,6 +6,7 @@ Exit codes: 0 all went well; 1 the run finished but some images failed; 2 nothin
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import traceback
@@ -35,7 +36,7 @@ from partdino.cli import (
 )
 from partdino.cli.streams import guard_streams, in_utf8
 from partdino.engine.memory import ask_for_huge_pages
-from partdino.errors import ConfigError, PartDinoError, Stopped
+from partdino.errors import ClusterLostError, ConfigError, PartDinoError, Stopped
 from partdino.version import __version__
 
 _SIGNALLED = 128  # a shell's exit code for a process that a signal ended, less the signal's number
@@ -107,6 +108,10 @@ def _run() -> None:
             raise ConfigError("an argument is empty: is a variable such as $PHOTOS unset?")
         with _stoppable():
             app()
+    except ClusterLostError as error:
+        console.fail(str(error))
+        sys.stdout.flush()
+        os._exit(2)  # a usual exit waits for threads that wait for Ray
     except PartDinoError as error:
         console.fail(str(error))
         sys.exit(2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Literal
 
@@ -20,6 +22,7 @@ def stage_workers(
     workers: int | Literal["auto"],
     engine: Literal["local", "ray"] = "local",
     device: str = "cpu",
+    warn: Callable[[str], None] = warnings.warn,
 ) -> AbstractContextManager[Pool | None]:
     """Open a pool for the stages; see `partdino.engine.pools.worker_pool`."""
-    return worker_pool(workers, engine, device, _MODULES)
+    return worker_pool(workers, engine, device, _MODULES, warn)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
@@ -17,6 +18,7 @@ def worker_pool(
     engine: Literal["local", "ray"] = "local",
     device: str = "cpu",
     modules: Sequence[str] = (),
+    warn: Callable[[str], None] = warnings.warn,
 ) -> Iterator[Pool | None]:
     """Yield a pool of worker processes, which end with the block.
 
@@ -32,6 +34,8 @@ def worker_pool(
     modules
         What the tasks compute with: imported by every worker before its first task, since a
         library that is loaded later would not be held to one thread.
+    warn
+        Told where a cluster has no room for a worker.
 
     Raises
     ------
@@ -43,7 +47,7 @@ def worker_pool(
         return
     pool: Pool
     if engine == "ray":
-        pool = _ray_pool(workers, device, modules)
+        pool = _ray_pool(workers, device, modules, warn)
     else:
         pool = WorkerPool(count(workers), modules)
     try:
@@ -52,9 +56,14 @@ def worker_pool(
         pool.shutdown()
 
 
-def _ray_pool(workers: int | Literal["auto"], device: str, modules: Sequence[str]) -> Pool:
+def _ray_pool(
+    workers: int | Literal["auto"],
+    device: str,
+    modules: Sequence[str],
+    warn: Callable[[str], None],
+) -> Pool:
     try:
         from partdino.engine.ray_workers import RayPool
     except ImportError as error:
         raise ConfigError("--engine ray needs Ray: pip install 'partdino[ray]'") from error
-    return RayPool(workers, device, modules)
+    return RayPool(workers, device, modules, warn)

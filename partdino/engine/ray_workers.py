@@ -6,8 +6,8 @@ import logging
 import math
 import os
 import signal
-import socket
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from queue import Empty, SimpleQueue
 from typing import Any, Literal
@@ -18,10 +18,11 @@ from ray.exceptions import RayError
 
 from partdino.engine.memory import ask_for_huge_pages
 from partdino.engine.pool import TRIES, Pool, WorkerDied, answer, count, result_of
+from partdino.engine.promises import Promises
+from partdino.engine.ray_watch import Watch, reach
 from partdino.engine.threads import compute_with_one_thread
-from partdino.errors import ConfigError
+from partdino.errors import ClusterLostError, ConfigError
 
-_ANSWER_SECONDS = 10.0
 _MOST = 256  # workers: each is waited for by a thread
 
 
@@ -34,6 +35,9 @@ class RayPool(Pool):
     to, else that of the environment variable ``RAY_ADDRESS`` or of this machine; where there is
     none, Ray is started on this machine and ended with the pool.
 
+    Where the cluster's head is lost, all futures raise `ClusterLostError`, and this process has
+    some seconds until Ray ends it.
+
     Parameters
     ----------
     workers
@@ -44,6 +48,8 @@ class RayPool(Pool):
         share of one.
     modules
         What the tasks compute with, see `compute_with_one_thread`.
+    warn
+        Told every few minutes if the cluster has no room for a worker.
 
     Raises
     ------
@@ -52,7 +58,11 @@ class RayPool(Pool):
     """
 
     def __init__(
-        self, workers: int | Literal["auto"], device: str = "cpu", modules: Sequence[str] = ()
+        self,
+        workers: int | Literal["auto"],
+        device: str = "cpu",
+        modules: Sequence[str] = (),
+        warn: Callable[[str], None] = warnings.warn,
     ) -> None:
         self._modules = tuple(modules)
         self._owns_ray = _connect(workers)
@@ -67,9 +77,23 @@ class RayPool(Pool):
         self._grows = workers == "auto"
         self._most = _MOST if self._grows else number
         super().__init__(number, self._most)
+        self._promises = Promises()
+        self._lost = False
+        self._watch = Watch(self._lose, self._wanted, warn)
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future:
+        """Run a function in one of the processes; see `Pool.submit`.
+
+        Its future raises `ClusterLostError`, too, where the thread behind it waits for ever.
+        """
+        return self._promises.of(super().submit(function, *arguments, **named))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
         """End the processes at once, whatever they are at."""
+        self._watch.end()
+        if self._lost:  # no call of Ray's returns any more
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            return
         with self._lock:
             self._closed = True
             for actor in self._alive:
@@ -149,6 +173,16 @@ class RayPool(Pool):
         ray.kill(actor)  # it may be alive where the way to it is not
         self._ask_for_another()
 
+    def _wanted(self) -> Mapping[str, float] | None:
+        """Return what a worker takes, if some are waited for and there is none."""
+        if self._started or not self._alive:
+            return None
+        return {"CPU": 1, **({"GPU": self._gpus} if self._gpus else {})}
+
+    def _lose(self, error: ClusterLostError) -> None:
+        self._lost = True
+        self._promises.break_all(error)
+
     def _disconnect(self) -> None:
         if self._owns_ray:
             ray.shutdown()
@@ -188,13 +222,8 @@ def _connect(workers: int | Literal["auto"]) -> bool:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise `ConfigError` where nobody listens at ``host:port``: Ray itself tries for minutes."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host or not port.isdecimal():
-        return  # "auto", "local": for Ray to say
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_SECONDS).close()
-    except (OSError, OverflowError) as error:
+    """Raise `ConfigError` where nobody listens at an address: Ray itself tries for minutes."""
+    if error := reach(address):
         raise ConfigError(
             f"the Ray cluster at RAY_ADDRESS {address} cannot be reached ({error}); start one "
             "there or unset RAY_ADDRESS"

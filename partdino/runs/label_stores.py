@@ -82,7 +82,7 @@ def label_stores(
         images = run.begin(shard.share(store.images))
         if run.done and not images:
             return run.done
-        with stage_workers(workers, engine) as pool:
+        with stage_workers(workers, engine, warn=reporter.warn) as pool:
             run.label(FeatureStore(header, images) if run.done else store, model, pool)
         return run.finish(header, model)
 

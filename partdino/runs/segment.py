@@ -178,7 +178,8 @@ def complete(
     if run.done and run.unchanged:
         return run.done
     header = setting.header(photos)
-    workers = stage_workers(options.workers, options.engine, options.device)
+    where = (options.workers, options.engine, options.device)
+    workers = stage_workers(*where, log.reporter.warn)
     with folder.sparing_older(), workers as pool:
         store = FeatureStore(header, [])
         if photos:

@@ -86,3 +86,10 @@ def place_of(value: object) -> tuple[object, str]:
 
     time.sleep(0.3)
     return value, ray.get_runtime_context().get_node_id()
+
+
+class Holder:
+    """Holds what its actor takes of a Ray cluster."""
+
+    def ready(self) -> None:
+        """Return once it does."""

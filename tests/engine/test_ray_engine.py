@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import socket
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 import engine_tasks
 import pytest
 from segment_runs import SMALL, content, flags, label_bytes
 
 from partdino.describe.source import Source
+from partdino.engine import ray_watch
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pool import WorkerDied
 from partdino.engine.pools import worker_pool
@@ -151,3 +153,25 @@ def test_what_cannot_work_on_ray_is_one_line(partdino, photo_folder, tmp_path, o
     chosen = flags({**SMALL, "workers": 2, "engine": "ray", **options})
     done = partdino("segment", photo_folder, "--out", tmp_path / "out", *chosen)
     assert done.code == 2 and cure in done.stderr.splitlines()[-1]
+
+
+def test_a_cluster_without_room_is_told_of_and_waited_for(cluster, monkeypatch):
+    monkeypatch.setattr(ray_watch, "_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(ray_watch, "_ROOM_SECONDS", 0.2)
+    monkeypatch.setattr(ray_watch, "_AGAIN_SECONDS", 0.5)
+    others = int(ray.available_resources()["CPU"])
+    holder = ray.remote(num_cpus=others)(engine_tasks.Holder).remote()
+    ray.get(holder.ready.remote())
+    said: SimpleQueue[str] = SimpleQueue()
+    with worker_pool(1, "ray", warn=said.put) as pool:
+        future = pool.submit(abs, -1)
+        for _ in range(2):  # and again
+            sentence = said.get(timeout=60)
+            assert "each takes 1 CPU, and free are 0 of 4 CPU" in sentence
+        assert not future.done()
+        ray.kill(holder)
+        assert future.result(timeout=120) == 1
+        while not said.empty():
+            said.get()
+        with pytest.raises(Empty):
+            said.get(timeout=1)

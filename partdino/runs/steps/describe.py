@@ -66,7 +66,8 @@ def make_store(
         warn_of_hints(asked.hints, photos, log)
         backbone, options, notes = settle(asked, reporter.say, reporter.warn)
         header = Header.of(ImageNames(photos.files), options, backbone, notes, shard)
-        with stage_workers(options.workers, options.engine, options.device) as pool:
+        where = (options.workers, options.engine, options.device)
+        with stage_workers(*where, reporter.warn) as pool:
             store = describe(photos, writer, header, backbone, options, pool, log)
         if shard.count == 1:
             with writer.sparing_older():

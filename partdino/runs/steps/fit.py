@@ -74,7 +74,7 @@ def make_model(
 
         usable_device(options.device)
     workers = options.workers if options.fit_on == "all" else 0
-    with stage_workers(workers, options.engine, options.device) as pool:
+    with stage_workers(workers, options.engine, options.device, reporter.warn) as pool:
         model = fit_store(open_stores(stores), asked.parts, options, RunLog(reporter), pool)
     save_model(model, out)
     if model.curve is None:  # what is there is of the model that was replaced
