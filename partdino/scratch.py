@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from partdino.errors import OutputError
@@ -31,6 +32,22 @@ class Scratch:
         )
         self._database.execute(tables)
 
+    @classmethod
+    def opened(cls, path: Path) -> Scratch:
+        """Return one that was saved, to be read alone; raises `sqlite3.DatabaseError`."""
+        scratch = cls.__new__(cls)
+        # Nobody changes it: no lock is needed, which not all network disks have.
+        address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+        scratch._database = sqlite3.connect(address, uri=True, check_same_thread=False)
+        scratch._database.execute("SELECT * FROM sqlite_master")
+        return scratch
+
+    def save(self, path: Path) -> None:
+        """Write a copy to a file that is empty; raises `OutputError`."""
+        self._database.commit()
+        with _full_disks():
+            self._database.execute("VACUUM INTO ?", (str(path),))
+
     def change(self, statement: str, rows: Iterable[tuple[Any, ...]] = ((),)) -> None:
         """Carry out a statement for each row of values; raises `OutputError`."""
         with _full_disks():
@@ -40,6 +57,11 @@ class Scratch:
         """Return what is asked for; raises `OutputError`."""
         with _full_disks():
             return self._database.execute(question, values).fetchall()
+
+    def each(self, question: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        """Yield what is asked for, row by row; raises `OutputError`."""
+        with _full_disks():
+            yield from self._database.execute(question, values)
 
     def make(self, statement: str, **functions: Any) -> None:
         """Carry out a statement that uses functions of one value; raises `OutputError`."""

@@ -26,6 +26,14 @@ def features(
     shard: Annotated[
         str, typer.Option(metavar="I/N", help="Only the I-th of N shares of the images.")
     ] = "1/1",
+    lists: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where lists of what is behind URLs stay, so that all shards share one: the first "
+            "makes it. [default: in --out until the store is finished]",
+        ),
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the store in --out.")
     ] = False,
@@ -48,7 +56,7 @@ def features(
 
     reporter = Reporter(quiet)
     existing = Existing.of(overwrite, resume)
-    store = make_store(inputs, out, given, reporter, Shard.parse(shard), existing)
+    store = make_store(inputs, out, given, reporter, Shard.parse(shard), existing, lists)
     images, done = len(store.images), len(store.keys)
     reporter.say(f"{done} of {images} images are described in {out}")
     if done < images:

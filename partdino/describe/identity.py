@@ -52,6 +52,14 @@ def image_key(name: str, version: str, masks: Path | None = None, hints: Path | 
     return key
 
 
+def version_of(name: str, key: str | None) -> str:
+    """Return the version of the photo that a key names, see `image_key`; empty where none is."""
+    version = (key or "").removeprefix(f"{name} ")
+    for given in (_MASK, _HINTS):
+        version = version.partition(given)[0]
+    return version
+
+
 def is_replaced(name: str, key: str | None, photo: Path | str) -> bool:
     """Tell whether a photo is another version than the one that was described.
 
@@ -63,10 +71,7 @@ def is_replaced(name: str, key: str | None, photo: Path | str) -> bool:
         Its path or URL. What is behind a URL is not asked again, and what is missing is not
         replaced.
     """
-    location = as_location(photo)
-    version = (key or "").removeprefix(f"{name} ")
-    for given in (_MASK, _HINTS):
-        version = version.partition(given)[0]
+    location, version = as_location(photo), version_of(name, key)
     if isinstance(location, str) or not _FILE_VERSION.fullmatch(version):
         return False
     return file_version(location) not in (version, "missing")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from partdino.describe.identity import image_key
+from partdino.describe.identity import image_key, version_of
 from partdino.files import file_version, recover_folder
 from partdino.images.find import search_images
 from partdino.images.listing import ImageFile, ImageList
+from partdino.images.read import LoadedImage, read_image
 from partdino.long_lists import LongList
 from partdino.scratch import Scratch
 
@@ -33,6 +35,13 @@ class Photo:
     name: str
     path: Path | str
     key: str
+
+    @property
+    def image(self) -> Path | Callable[[int], LoadedImage]:
+        """What a `Source` takes: what is behind a URL is read as the version of the key alone."""
+        if isinstance(self.path, Path):
+            return self.path
+        return partial(read_image, self.path, version=version_of(self.name, self.key))
 
 
 class PhotoList(LongList[Photo]):
@@ -90,12 +99,13 @@ def find_photos(
     exclude: Path,
     masks: Path | None = None,
     hints: Path | None = None,
+    keep: Path | None = None,
 ) -> tuple[PhotoList, dict[str, int]]:
     """Find the photos of all inputs, sorted by name, and count by suffix what is not read.
 
-    See `partdino.images.find.search_images`, and `image_key` for `masks` and `hints`.
+    See `partdino.images.find.search_images` for `keep`, and `image_key` for `masks` and `hints`.
     """
     if masks is not None:
         recover_folder(masks)
-    files, unread = search_images(inputs, exclude=exclude)
+    files, unread = search_images(inputs, exclude, keep)
     return PhotoList(files, masks, hints), unread

@@ -11,7 +11,8 @@ from pathlib import Path
 from partdino.errors import InputError
 from partdino.images.formats import image_suffixes, unread_sentence
 from partdino.images.listing import Found, ImageFile, ImageList
-from partdino.images.remote import RemoteFile, as_location, list_remote, tree_path
+from partdino.images.remote import RemoteFile, as_location, tree_path
+from partdino.images.remote_list import RemoteList, list_remote
 from partdino.output_marks import is_output
 
 LIST_SUFFIXES = (".txt", ".list")
@@ -23,7 +24,7 @@ def find_images(inputs: Sequence[Path | str], exclude: Path | None = None) -> li
 
 
 def search_images(
-    inputs: Sequence[Path | str], exclude: Path | None = None
+    inputs: Sequence[Path | str], exclude: Path | None = None, keep: Path | None = None
 ) -> tuple[ImageList, dict[str, int]]:
     """List the images that the inputs name, and count what is not read.
 
@@ -43,6 +44,8 @@ def search_images(
         Folders, files, lists and URLs; a `Path` is never a URL.
     exclude
         A folder to leave out: the output, in case it lies inside an input.
+    keep
+        Where lists of folders behind URLs are kept, or were; see `list_remote`.
 
     Returns
     -------
@@ -69,15 +72,14 @@ def search_images(
         folders = roots if _belongs(source, given) else stray
         if isinstance(source, str):
             try:
-                folder, files, others = list_remote(source, image_suffixes())
+                listed = list_remote(source, keep)
             except InputError:
                 if source == given:
                     raise
                 found.add_remote([RemoteFile(source, "missing")])
                 continue
-            folders.add(folder)
-            found.add_remote(files)
-            unread.update(_suffix(name) for name in others)
+            folders.add(listed.folder)
+            found.add_remote(_images_behind(listed, unread))
         elif os.path.isdir(source):
             folders.add(os.path.abspath(source))
             found.add(_walk(source, output, unread))
@@ -178,6 +180,15 @@ def _images_among(folder: str, files: Iterable[str], unread: Counter[str]) -> It
             yield path
         else:
             unread[_suffix(name)] += 1
+
+
+def _images_behind(listed: RemoteList, unread: Counter[str]) -> Iterator[RemoteFile]:
+    for file in listed:
+        suffix = _suffix(file.url.partition("::")[0])
+        if listed.is_file or suffix in image_suffixes():
+            yield file
+        else:
+            unread[suffix] += 1
 
 
 def _suffix(name: str) -> str:

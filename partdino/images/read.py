@@ -16,10 +16,11 @@ from partdino.errors import InputError
 from partdino.images.decode import MAX_PIXELS, Decoded, TooLargeError, decode, decode_raw
 from partdino.images.find import printable
 from partdino.images.formats import is_raw, missing_package
-from partdino.images.remote import as_location, fetch
+from partdino.images.remote import ReplacedError, as_location, fetch
 
 _STRIP_PIXELS = 1_000_000
 _EMPTY = "the file is empty; copy it again from its source"
+_REPLACED = "was replaced after it was listed; once the run is finished, --resume lists anew"
 
 
 class ImageError(InputError):
@@ -53,7 +54,10 @@ class LoadedImage:
 
 
 def read_image(
-    path: Path | str, max_pixels: int | None = None, upright: bool = True
+    path: Path | str,
+    max_pixels: int | None = None,
+    upright: bool = True,
+    version: str | None = None,
 ) -> LoadedImage:
     """Read the first image of a file as RGB.
 
@@ -72,6 +76,8 @@ def read_image(
     upright
         False leaves out the EXIF orientation: the pixels as stored, which benchmarks annotate. HEIF
         files are upright as they are stored.
+    version
+        Of what is behind a URL: the one that is meant, see `partdino.images.remote.fetch`.
 
     Returns
     -------
@@ -81,12 +87,12 @@ def read_image(
     Raises
     ------
     ImageError
-        The file is missing, unreadable, empty, truncated, not an image or larger than
-        `partdino.images.decode.MAX_PIXELS`.
+        The file is missing, unreadable, empty, truncated, not an image, another one than is meant,
+        or larger than `partdino.images.decode.MAX_PIXELS`.
     """
     path = as_location(path)
     try:
-        with _open(path) as stream:
+        with _open(path, version) as stream:
             decoded = _decoded(stream, path, max_pixels, upright)
             pixels = _assemble(decoded, max_pixels)
     except ImageError:
@@ -107,12 +113,14 @@ def _decoded(stream: BinaryIO, path: Path | str, max_pixels: int | None, upright
     return decode_raw(stream, enough, upright) if is_raw(str(path)) else decode(stream, enough)
 
 
-def _open(path: Path | str) -> BinaryIO:
+def _open(path: Path | str, version: str | None = None) -> BinaryIO:
     if isinstance(path, Path):
         _check_file(path)
         return path.open("rb")
     try:
-        content = fetch(path)
+        content = fetch(path, version)
+    except ReplacedError as error:
+        raise ImageError(path, _REPLACED) from error
     except FileNotFoundError as error:
         raise ImageError(path, "no such file; check the address") from error
     except Exception as error:  # every file system has exceptions of its own

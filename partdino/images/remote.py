@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,9 @@ _PACKAGES = {
     **dict.fromkeys(("http", "https"), "aiohttp requests"),
 }
 # What file systems say of a file that another version of it would not have; each says some of it.
+_HASHES = ("ETag", "etag", "md5Hash", "content_md5", "CRC")
 _VERSION = (
-    *("size", "ETag", "etag", "md5Hash", "content_md5", "CRC", "mtime", "LastModified"),
+    *("size", *_HASHES, "mtime", "LastModified"),
     *("last_modified", "updated", "created"),
 )
 
@@ -42,6 +45,10 @@ class RemoteFile:
 
     url: str
     version: str
+
+
+class ReplacedError(Exception):
+    """A file behind a URL is another one than the one that was listed."""
 
 
 def as_location(given: Path | str) -> Path | str:
@@ -71,47 +78,61 @@ def tree_path(location: Path | str) -> str:
     return posixpath.normpath(posixpath.join("/", *places))
 
 
-def list_remote(url: str, suffixes: Sequence[str]) -> tuple[str, list[RemoteFile], list[str]]:
-    """List the images behind a URL: those of a folder, at any depth, or a single file.
+def remote_folder(url: str) -> tuple[str, Iterator[list[RemoteFile]]]:
+    """Find what is behind a URL: the files of a folder, at any depth, or a single file.
 
-    Hidden entries and the output folders of earlier runs are skipped.
+    A folder is listed in pages while they are asked for, so that one of millions takes no memory:
+    those of S3 are the service's own, of at most 1,000 keys, elsewhere each is a folder without
+    those in it.
 
     Returns
     -------
     folder
         The `tree_path` of the folder.
-    files
-        A single file whatever its suffix.
-    others
-        The names of the folder's other files.
+    pages
+        Its files, without the hidden ones; a single file whatever its name.
 
     Raises
     ------
     InputError
-        There is nothing there, or it cannot be listed.
+        There is nothing there, or it cannot be listed; the pages may raise it, too.
     """
     filesystem, path = _open(url)
-    try:
-        if filesystem.isdir(path):
-            found = filesystem.find(path, detail=True)
-            visible = list(_visible(found, path))
-            images = [name for name in visible if name.lower().endswith(tuple(suffixes))]
-            others = [name for name in visible if not name.lower().endswith(tuple(suffixes))]
-            return tree_path(url), [_file(filesystem, url, found[name]) for name in images], others
+    with _told(url):
+        pages = _pages(filesystem, path)
+        if (first := next(pages, None)) is not None:
+            return tree_path(url), _visible(filesystem, url, path, chain([first], pages))
         if filesystem.exists(path):
-            file = _file(filesystem, url, filesystem.info(path))
-            return posixpath.dirname(tree_path(url)), [file], []
-    except Exception as error:  # every file system has exceptions of its own
-        raise InputError(
-            f"{url} cannot be listed ({_words(error)}); check the address and your credentials"
-        ) from error
+            info = filesystem.info(path)
+            if info["type"] == "directory":  # an empty one
+                return tree_path(url), iter(())
+            return posixpath.dirname(tree_path(url)), iter([[_file(filesystem, url, info)]])
     raise InputError(f"{url} does not exist; check the address")
 
 
-def fetch(url: str) -> bytes:
-    """Return the content of a file; raises whatever its file system does."""
+def fetch(url: str, version: str | None = None) -> bytes:
+    """Return the content of a file; raises whatever its file system does.
+
+    Parameters
+    ----------
+    url
+        Where it is.
+    version
+        The one that is meant, see `RemoteFile`, if any is.
+
+    Raises
+    ------
+    ReplacedError
+        It is another file by now, by the hash that its file system tells (the ETag of S3).
+    """
     filesystem, path = url_to_fs(url)
-    return filesystem.cat_file(path)
+    content = filesystem.cat_file(path)
+    if version is not None and (known := _hashes(version)):
+        # Afterwards: what was replaced before or meanwhile is seen.
+        now = _hashes(_version(filesystem.info(path)))
+        if any(now[key] != known[key] for key in known if key in now):
+            raise ReplacedError(url)
+    return content
 
 
 def _open(url: str) -> tuple[AbstractFileSystem, str]:
@@ -125,23 +146,75 @@ def _open(url: str) -> tuple[AbstractFileSystem, str]:
         raise InputError(f"{url} cannot be opened ({_words(error)}); check the address") from error
 
 
-def _visible(found: Mapping[str, Any], root: str) -> Iterator[str]:
-    outputs = {posixpath.dirname(name) for name in found if name.endswith("/run.json")}
-    outputs = {
-        folder for folder in outputs if any(n.startswith(f"{folder}/labels/") for n in found)
-    }
-    for name in found:
-        inside = name[len(root) :].strip("/")
-        hidden = any(part.startswith(".") for part in inside.split("/"))
-        in_output = any(name.startswith(f"{folder}/") for folder in outputs)
-        if not hidden and not in_output:
-            yield name
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    """Turn what a file system raises, each exceptions of its own, into `InputError`."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{url} cannot be listed ({_words(error)}); check the address and your credentials"
+        ) from error
+
+
+def _pages(filesystem: AbstractFileSystem, path: str) -> Iterator[list[dict[str, Any]]]:
+    """Yield what the file system says of the files below a folder; nothing if it is none."""
+    if hasattr(filesystem, "call_s3"):
+        yield from _pages_of_s3(filesystem, path)
+    elif filesystem.isdir(path):
+        for _, _, files in filesystem.walk(path, detail=True, on_error="raise"):
+            yield list(files.values())
+            filesystem.invalidate_cache()  # some keep every folder that they have listed
+
+
+def _pages_of_s3(filesystem: Any, path: str) -> Iterator[list[dict[str, Any]]]:
+    bucket, key, _ = filesystem.split_path(path)
+    asked = {"Bucket": bucket, "Prefix": f"{key.rstrip('/')}/" if key else ""}
+    while True:
+        page = filesystem.call_s3("list_objects_v2", **asked)
+        listed = page.get("Contents", [])
+        # A key that ends so stands for a folder.
+        files = [each for each in listed if not each["Key"].endswith("/")]
+        if listed or page["IsTruncated"]:
+            yield [
+                {**each, "name": f"{bucket}/{each['Key']}", "size": each["Size"]} for each in files
+            ]
+        if not page["IsTruncated"]:
+            return
+        asked["ContinuationToken"] = page["NextContinuationToken"]
+
+
+def _visible(
+    filesystem: AbstractFileSystem, url: str, root: str, pages: Iterable[list[dict[str, Any]]]
+) -> Iterator[list[RemoteFile]]:
+    with _told(url):
+        for page in pages:
+            yield [
+                _file(filesystem, url, info)
+                for info in page
+                if not any(part.startswith(".") for part in _inside(info["name"], root).split("/"))
+            ]
+
+
+def _inside(name: str, root: str) -> str:
+    return name[len(root) :].strip("/")
 
 
 def _file(filesystem: AbstractFileSystem, url: str, info: Mapping[str, Any]) -> RemoteFile:
     _, link, archive = url.partition("::")
-    version = " ".join(str(info[key]) for key in _VERSION if key in info)
-    return RemoteFile(filesystem.unstrip_protocol(info["name"]) + link + archive, version)
+    return RemoteFile(filesystem.unstrip_protocol(info["name"]) + link + archive, _version(info))
+
+
+def _version(info: Mapping[str, Any]) -> str:
+    return " ".join(f"{key}={info[key]}" for key in _VERSION if info.get(key) is not None)
+
+
+def _hashes(version: str) -> dict[str, str]:
+    """Return what a version says of the content itself, by name."""
+    named = (word.partition("=") for word in version.split())
+    return {name: value for name, _, value in named if name in _HASHES}
 
 
 def _words(error: Exception) -> str:

@@ -26,6 +26,7 @@ from partdino.parts.model_file import ModelFile, save_model
 from partdino.parts.sampling import evenly_spaced
 from partdino.runs.changes import Changes
 from partdino.runs.folder import CURVE_NAME, MODEL_FILE, OutputFolder, read_run
+from partdino.runs.kept_lists import kept_lists
 from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
@@ -85,14 +86,14 @@ def refit(
         There is no finished run, results would be lost, or nothing could be done.
     """
     log = RunLog(reporter, again="--update --refit")
-    with lock_folder(out):
+    with lock_folder(out), kept_lists(out, Existing.REFIT) as lists:
         folder = OutputFolder(out, Existing.REFIT)
         done = read_run(out)
         check_whole(out, done)
         old = ModelFile.read(out / MODEL_FILE)
         review = read_review(out, old.sha256, old.model.options.parts)
         asked = _options(with_options_of_run(given, done["options"], out), done, old)
-        photos = find(inputs, folder, asked, log)
+        photos = find(inputs, folder, asked, log, lists)
         recorded = list(read_results(out / RESULTS_FILE))
         _check_removed(out, Changes.between(recorded, photos), drop_removed)
         setting = settled(asked, None, log)

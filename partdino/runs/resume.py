@@ -26,6 +26,7 @@ LEFTOVERS = ".partdino-*"  # temporary files of `partdino.files`, where a run wa
 INSTANCES = "instances"  # in a fingerprint, if objects are told apart
 OUTLINE = "outline_size"  # in a fingerprint; that of a run of 0.1 lacks it
 LOCK_FILE = ".partdino.lock"  # see `partdino.runs.lock`
+LISTS_FOLDER = ".partdino.lists"  # see `partdino.runs.kept_lists`
 
 
 class Existing(str, Enum):
@@ -61,11 +62,11 @@ class Existing(str, Enum):
 def contents(folder: Path) -> set[str]:
     """Return the names in a folder that may be missing; raises `OutputError`.
 
-    Those of `LEFTOVERS` and of the lock do not count.
+    Those of `LEFTOVERS`, of the lock and of kept lists do not count.
     """
     try:
         names = [entry.name for entry in folder.iterdir()] if folder.exists() else []
-        return {name for name in names if not fnmatch(name, LEFTOVERS)} - {LOCK_FILE}
+        return {name for name in names if not fnmatch(name, LEFTOVERS)} - {LOCK_FILE, LISTS_FOLDER}
     except OSError as error:
         raise OutputError(f"{folder}: {error.strerror}; choose another --out") from error
 

@@ -25,6 +25,7 @@ from partdino.parts.model import PartModel
 from partdino.parts.model_file import ModelFile, load_model
 from partdino.runs.folder import CURVE_NAME, MODEL_FILE, OutputFolder
 from partdino.runs.image_names import ImageNames
+from partdino.runs.kept_lists import kept_lists
 from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
@@ -89,9 +90,9 @@ def segment(
     log = RunLog(reporter)
     source = None if model_file is None else ModelFile.read(model_file)
     asked = options_of(given, source)
-    with lock_folder(out):
+    with lock_folder(out), kept_lists(out, existing) as lists:
         folder = OutputFolder(out, existing)
-        photos = find(inputs, folder, asked, log)
+        photos = find(inputs, folder, asked, log, lists)
         setting = settled(asked, source, log)
         sha256 = None if source is None else source.sha256
         share = share_of(folder.begun, least_share)
@@ -133,10 +134,13 @@ class Setting:
 
 
 def find(
-    inputs: Sequence[Path | str], folder: OutputFolder, asked: Options, log: RunLog
+    inputs: Sequence[Path | str], folder: OutputFolder, asked: Options, log: RunLog, lists: Path
 ) -> Sequence[Photo]:
-    """Return the photos of a run, none of them a result of its folder; raises `PartDinoError`."""
-    photos, unread = find_photos(inputs, folder.path, asked.masks, asked.hints)
+    """Return the photos of a run, none of them a result of its folder; raises `PartDinoError`.
+
+    Lists of what is behind URLs are kept in a folder, or were.
+    """
+    photos, unread = find_photos(inputs, folder.path, asked.masks, asked.hints, lists)
     log.note_unread(unread)
     warn_of_hints(asked.hints, photos, log)
     folder.refuse_as_inputs(photo.path for photo in photos)

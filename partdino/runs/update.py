@@ -13,6 +13,7 @@ from typing import Any
 from partdino.errors import ConfigError, ModelError, OutputError
 from partdino.parts.model_file import ModelFile
 from partdino.runs.folder import MODEL_FILE, OutputFolder, read_run
+from partdino.runs.kept_lists import kept_lists
 from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
@@ -69,7 +70,7 @@ def update(
         could be done.
     """
     log = RunLog(reporter, again="--update")
-    with lock_folder(out):
+    with lock_folder(out), kept_lists(out, Existing.UPDATE) as lists:
         folder = OutputFolder(out, Existing.UPDATE)
         done = read_run(out)
         check_whole(out, done)
@@ -80,7 +81,7 @@ def update(
                 "all photos with it: --overwrite"
             )
         asked = options_of(with_options_of_run(given, done["options"], out), source)
-        photos = find(inputs, folder, asked, log)
+        photos = find(inputs, folder, asked, log, lists)
         setting = settled(asked, source, log)
         now = {**done["fingerprint"], "version": __version__, **setting.identity(photos)}
         if least_share is not None:

@@ -109,7 +109,7 @@ def test_a_file_system_that_fails_is_a_reason_of_one_line(bucket, monkeypatch):
     monkeypatch.setattr(type(fsspec.filesystem("memory")), "cat_file", refuse)
     with pytest.raises(ImageError, match=r"cannot be fetched \(no route\)"):
         read_image(f"{bucket}/b.png")
-    monkeypatch.setattr(type(fsspec.filesystem("memory")), "find", refuse)
+    monkeypatch.setattr(type(fsspec.filesystem("memory")), "ls", refuse)
     with pytest.raises(InputError, match=r"cannot be listed \(no route\); check the address"):
         find_images([bucket])
 
@@ -130,5 +130,7 @@ def test_addresses_that_lead_nowhere_are_one_line(url, message):
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "s3fs", None)
+    known = sys.modules["fsspec.registry"]._registry
+    monkeypatch.delitem(known, "s3", raising=False)  # by an earlier test
     with pytest.raises(InputError, match=r"s3://bucket/folder.*pip install s3fs"):
         find_images(["s3://bucket/folder"])

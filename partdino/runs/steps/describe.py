@@ -16,6 +16,7 @@ from partdino.engine.pool import Pool
 from partdino.errors import InputError
 from partdino.options import FITTING_OPTIONS, SettledOptions, validate
 from partdino.runs.image_names import ImageNames
+from partdino.runs.kept_lists import kept_lists
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
 from partdino.runs.resume import Existing
@@ -34,6 +35,7 @@ def make_store(
     reporter: Reporter,
     shard: Shard = WHOLE,
     existing: Existing = Existing.REFUSE,
+    lists: Path | None = None,
 ) -> FeatureStore:
     """Describe all images, or a shard of them, and store that.
 
@@ -51,6 +53,9 @@ def make_store(
         Which share of the images is described.
     existing
         What to do if `out` holds a store.
+    lists
+        A folder for lists of what is behind URLs, which all shards read and which stays. None: they
+        are in `out` until the store is finished.
 
     Raises
     ------
@@ -59,9 +64,9 @@ def make_store(
     """
     log = RunLog(reporter)
     asked = validate(_without_fitting(given))
-    with lock_folder(out):
+    with lock_folder(out), kept_lists(out, existing) as own:
         writer = StoreWriter(out, existing)
-        photos, unread = find_photos(inputs, out, asked.masks, asked.hints)
+        photos, unread = find_photos(inputs, out, asked.masks, asked.hints, lists or own)
         log.note_unread(unread)
         warn_of_hints(asked.hints, photos, log)
         backbone, options, notes = settle(asked, reporter.say, reporter.warn)
@@ -109,7 +114,7 @@ def describe(
     total = len(header.share(photos))
     if len(missing) < total:
         log.reporter.say(f"Resuming: {total - len(missing)} images are described already.")
-    sources = (Source(photo.name, photo.path) for _, photo in missing)
+    sources = (Source(photo.name, photo.image) for _, photo in missing)
     outcomes = describe_images(sources, backbone, options, pool)
     with log.progress("features", total, total - len(missing)) as advance:
         for (block, photo), outcome in zip(missing, outcomes, strict=True):

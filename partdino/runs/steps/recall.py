@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from partdino.describe.identity import is_replaced
+from partdino.describe.identity import is_replaced, version_of
 from partdino.engine.outcomes import Outcome, run_stage
 from partdino.engine.pool import Pool
 from partdino.errors import InputError, OutputError
@@ -159,7 +159,8 @@ def read_photo(
     if is_replaced(image.name, image.key, image.photo):
         return None
     try:
-        loaded = read_image(image.photo, max_pixels=max_pixels)
+        version = version_of(image.name, image.key)
+        loaded = read_image(image.photo, max_pixels=max_pixels, version=version)
     except InputError:
         return None
     return loaded.pixels if loaded.size == size else None
