@@ -183,6 +183,21 @@ def check_writable(path: Path) -> None:
         raise OutputError(f"cannot write to {path}: {error.strerror}; {cure(error)}") from error
 
 
+def files_below(folder: Path) -> Iterator[str]:
+    """Yield all that is below a folder and is no folder, one by one, in no order.
+
+    Links to folders are not followed, and are none of it. Nothing where there is no folder.
+    """
+    pending = [os.fspath(folder)]
+    while pending:
+        with suppress(OSError), os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                if not entry.is_dir():
+                    yield entry.path
+                elif not entry.is_symlink():
+                    pending.append(entry.path)
+
+
 def remove(path: Path) -> None:
     """Remove a file or folder, if there is one; raises `OutputError`."""
     try:

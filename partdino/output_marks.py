@@ -32,6 +32,12 @@ def is_output(names: Collection[str]) -> bool:
     return WORK_FOLDER in names or (RUN_FILE in names and LABELS_FOLDER in names)
 
 
+def is_output_folder(folder: str) -> bool:
+    """Return whether a folder is the output of a run, without listing what else it holds."""
+    marks = (WORK_FOLDER, RUN_FILE, LABELS_FOLDER)
+    return is_output([name for name in marks if os.path.lexists(os.path.join(folder, name))])
+
+
 @dataclass(frozen=True)
 class Mark:
     """What tells a kind of output file from files of somebody else.

@@ -13,7 +13,7 @@ from partdino.images.formats import image_suffixes, unread_sentence
 from partdino.images.listing import Found, ImageFile, ImageList
 from partdino.images.remote import RemoteFile, as_location, tree_path
 from partdino.images.remote_list import RemoteList, list_remote
-from partdino.output_marks import is_output
+from partdino.output_marks import is_output_folder
 
 LIST_SUFFIXES = (".txt", ".list")
 
@@ -155,31 +155,40 @@ def _walk(root: Path, output: str | None, unread: Counter[str]) -> Iterator[str]
     seen = {output}
     pending = [str(root)]
     for start in pending:
-        unlistable: list[OSError] = []
-        for folder, subfolders, files in os.walk(start, onerror=unlistable.append):
+        folders = [start]
+        while folders:
+            folder = folders.pop()
             real = os.path.realpath(folder)
             # Otherwise the overlays of one run would be photos to the next one.
-            if real in seen or is_output([*subfolders, *files]):
-                subfolders.clear()
+            if real in seen or is_output_folder(folder):
                 continue
             seen.add(real)
-            subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
-            links = (os.path.join(folder, name) for name in subfolders)
-            pending.extend(link for link in links if os.path.islink(link))
-            yield from _images_among(folder, files, unread)
-        # Reading such a folder as an image fails: it is reported, and the rest goes on.
-        yield from (str(error.filename) for error in unlistable)
+            below: list[str] = []
+            try:
+                with os.scandir(folder) as entries:  # of which there may be millions
+                    yield from _images_among(entries, below, unread)
+            except OSError:
+                # Reading such a folder as an image fails: it is reported, and the rest goes on.
+                yield folder
+            below.sort()
+            pending.extend(place for place in below if os.path.islink(place))
+            folders.extend(place for place in reversed(below) if not os.path.islink(place))
 
 
-def _images_among(folder: str, files: Iterable[str], unread: Counter[str]) -> Iterator[str]:
-    for name in files:
-        path = os.path.join(folder, name)
-        if name.startswith(".") or not (os.path.isfile(path) or os.path.islink(path)):
+def _images_among(
+    entries: Iterable[os.DirEntry[str]], below: list[str], unread: Counter[str]
+) -> Iterator[str]:
+    """Yield the images of a folder, add the folders in it to `below`, and count the rest."""
+    for entry in entries:
+        if entry.name.startswith("."):
             continue
-        if _suffix(name) in image_suffixes():
-            yield path
-        else:
-            unread[_suffix(name)] += 1
+        if entry.is_dir():
+            below.append(entry.path)
+        elif entry.is_file() or entry.is_symlink():
+            if _suffix(entry.name) in image_suffixes():
+                yield entry.path
+            else:
+                unread[_suffix(entry.name)] += 1
 
 
 def _images_behind(listed: RemoteList, unread: Counter[str]) -> Iterator[RemoteFile]:

@@ -10,14 +10,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from partdino.errors import InputError, OutputError
 from partdino.files import (
     file_version,
+    files_below,
     is_safe_name,
     link,
     recover_folder,
@@ -132,10 +137,12 @@ class OutputFolder:
     def refuse_as_inputs(self, photos: Iterable[Path | str]) -> None:
         """Raise `OutputError` where a photo is a result in this folder: it would be replaced."""
         here = self.path.absolute()
-        inside = [photo for photo in photos if str(photo).startswith(f"{here}{os.sep}")]
-        ours = set(_listed(here)).intersection(inside) if inside else ()
-        for photo in inside:
-            if photo in ours:
+        inside = (photo for photo in photos if str(photo).startswith(f"{here}{os.sep}"))
+        if (first := next(inside, None)) is None:
+            return
+        ours = _Hashes(map(str, _listed(here)))
+        for photo in chain([first], inside):
+            if str(photo) in ours:
                 raise OutputError(
                     f"{photo} is a result in {self.path}, which this run would replace; copy it "
                     "elsewhere, or choose another --out"
@@ -216,7 +223,7 @@ class OutputFolder:
 
         move_in(
             self._work,
-            [(file, self.path / file.relative_to(new)) for file in _in_order(new)],
+            ((file, self.path / file.relative_to(new)) for file in _in_order(new)),
             remove_old,
             f"cannot replace the results in {self.path}",
             f"the new ones are in {new}, and --resume goes on",
@@ -302,10 +309,25 @@ def link_image(image: Recorded, source: Path, target: Path) -> None:
 
 def foreign_files(folder: Path) -> Iterator[Path]:
     """Yield what is in an output folder and is none of a run's results."""
-    ours = {folder / RUN_FILE, folder / RESULTS_FILE, *_per_run(folder), *_listed(folder)}
-    for path in folder.rglob("*"):
-        if path not in ours and not path.is_dir() and not path.name.startswith(".partdino"):
+    per_run = {folder / RUN_FILE, folder / RESULTS_FILE, *_per_run(folder)}
+    per_image = _Hashes(map(str, _listed(folder)))
+    for file in files_below(folder):
+        path = Path(file)
+        ours = path in per_run or str(path) in per_image
+        if not ours and not path.name.startswith(".partdino"):
             yield path
+
+
+class _Hashes:
+    """Texts of which there may be millions, told from others by 64 bits: 8 bytes each."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._sorted = np.frombuffer(array("q", map(hash, texts)), np.int64)
+        self._sorted.sort()
+
+    def __contains__(self, text: str) -> bool:
+        place = int(self._sorted.searchsorted(hash(text)))
+        return bool(self._sorted[place : place + 1] == hash(text))
 
 
 def read_run(folder: Path) -> dict[str, Any]:
@@ -367,11 +389,9 @@ def clear_images(folder: Path) -> None:
     for file in _listed(folder):
         remove(file)
     for kind in PER_IMAGE:
-        for path in sorted((folder / kind).rglob("*"), reverse=True):
-            if path.is_dir() and not path.is_symlink() and not any(path.iterdir()):
-                path.rmdir()
-        if (folder / kind).is_dir() and not any((folder / kind).iterdir()):
-            (folder / kind).rmdir()
+        for place, _, _ in os.walk(folder / kind, topdown=False):
+            with suppress(OSError):  # of one that holds what is somebody else's
+                os.rmdir(place)
     remove(folder / RESULTS_FILE)
 
 
@@ -406,11 +426,17 @@ def _listed(folder: Path) -> Iterator[Path]:
             yield from image_files(folder, result.stem, result.objects is not None)
 
 
-def _in_order(new: Path) -> list[Path]:
-    """Return the files to move: the list of all, and the mark of a finished run, last."""
-    last = {RESULTS_FILE: 1, RUN_FILE: 2}
-    files = [path for path in sorted(new.rglob("*")) if not path.is_dir()]
-    return sorted(files, key=lambda path: last.get(path.name, 0) if path.parent == new else 0)
+def _in_order(new: Path) -> Iterator[Path]:
+    """Yield the files to move: the list of all, and the mark of a finished run, last.
+
+    Each is to be moved before the next one is asked for.
+    """
+    for file in _listed(new):
+        if file.is_file():
+            yield file
+    last = [new / RESULTS_FILE, new / RUN_FILE]
+    yield from (path for path in map(Path, files_below(new)) if path not in last)
+    yield from (path for path in last if path.exists())
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from annotated_types import Interval
 from partdino.describe.identity import describing_code_sha256, describing_identity
 from partdino.describe.photos import Photo
 from partdino.errors import ConfigError, OutputError, StoreError
-from partdino.files import recover_folder, write_json
+from partdino.files import files_below, recover_folder, write_json
 from partdino.method import DEFAULT_METHOD, METHOD_OF_0_1, Method
 from partdino.options import (
     FITTING_OPTIONS,
@@ -197,8 +197,8 @@ class Header:
 def refuse_foreign(folder: Path) -> None:
     """Raise `OutputError` where a store to replace has files of somebody else among its own."""
     for kind, ours in (("blocks", _OUR_BLOCK), ("journal", _OUR_JOURNAL)):
-        for path in sorted((folder / kind).rglob("*")):
-            if not path.is_dir() and not ours.fullmatch(path.name):
+        for path in map(Path, files_below(folder / kind)):
+            if not ours.fullmatch(path.name):
                 raise OutputError(
                     f"{path} is none of the files of a store, which are replaced; move it, or "
                     "choose another --out"

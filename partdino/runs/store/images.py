@@ -80,11 +80,10 @@ class StoredImages(LongList[StoredImage]):
 
 
 def _check_finished(folder: Path, header: Header) -> None:
-    lists = (index_path(block_path(folder, number)) for number in header.blocks)
-    missing = [path for path in lists if not path.exists()]
-    if missing:
+    blocks = (block_path(folder, number) for number in header.blocks)
+    missing = (block for block in blocks if not index_path(block).exists())
+    if (first := next(missing, None)) is not None:
         raise StoreError(
-            f"{folder} is unfinished: {len(missing)} of its {len(header.blocks)} blocks are "
-            f"missing ({missing[0].with_suffix('.safetensors').name}); go on with partdino "
-            "features --resume"
+            f"{folder} is unfinished: {1 + sum(1 for _ in missing)} of its {len(header.blocks)} "
+            f"blocks are missing ({first.name}); go on with partdino features --resume"
         )
