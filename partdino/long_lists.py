@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import Any, TypeVar, overload
 
+import numpy as np
+
 T = TypeVar("T")
 
 _AT_ONCE = 512  # items
@@ -50,3 +52,27 @@ class LongList(Sequence[T]):
     def __iter__(self) -> Iterator[T]:
         for start in range(0, len(self._span), _AT_ONCE):
             yield from self._read(self._span[start : start + _AT_ONCE])
+
+
+class Picked(LongList[T]):
+    """Some items of a sequence.
+
+    Parameters
+    ----------
+    items
+        The sequence.
+    places : (N,) int array
+        Which of them, ascending.
+    """
+
+    def __init__(self, items: Sequence[T], places: np.ndarray) -> None:
+        super().__init__(len(places))
+        self._items, self._places = items, places
+
+    def _read(self, places: range) -> list[T]:
+        chosen = self._places[places.start : places.stop]
+        found: list[T] = []
+        for run in np.split(chosen, np.flatnonzero(np.diff(chosen) != 1) + 1):
+            if len(run):
+                found += self._items[int(run[0]) : int(run[-1]) + 1]
+        return found

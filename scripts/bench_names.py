@@ -48,6 +48,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, help="scratch folder")
     parser.add_argument("--photos", type=int, nargs="+", default=[500_000])
     parser.add_argument("--steps", nargs="+", choices=STEPS, default=list(STEPS))
+    parser.add_argument(
+        "--render-store", action="store_true", help="what `features` and `merge` make, all at once"
+    )
     parser.add_argument("--step", help=argparse.SUPPRESS)  # in a process of its own
     given = parser.parse_args()
     if given.step:
@@ -56,7 +59,10 @@ def main() -> None:
     print("| step | photos | s | CPU s | peak, MB |\n|---|---:|---:|---:|---:|")
     for count in given.photos:
         folder = given.folder / str(count)
-        make_photos(folder / "photos", count)
+        if given.render_store:
+            render_store(folder / "store-whole", count, given.folder)
+        else:
+            make_photos(folder / "photos", count)
         for name in given.steps:
             command = [sys.executable, __file__, "--folder", str(folder), "--step", name]
             run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
@@ -93,6 +99,28 @@ def make_photos(folder: Path, count: int) -> None:
             place.mkdir(parents=True)
             for number in range(start, min(start + IN_FOLDER, count)):
                 os.close(os.open(place / f"photo_{number:08}.jpg", os.O_CREAT))
+
+
+def render_store(out: Path, count: int, scratch: Path) -> None:
+    """Write a store of so many photos, each in its block but without arrays, if it is not there."""
+    from dataclasses import replace
+
+    from partdino.describe.photos import Photo
+    from partdino.runs.store import Header
+    from partdino.runs.store.blocks import block_path, write_block
+
+    if (out / "store.json").is_file():
+        return
+    make_model(scratch / "few")
+    head = replace(Header.read(scratch / "few" / "store"), images=count, block_size=32)
+    for block in head.blocks:
+        names = [
+            f"{number // IN_FOLDER:05}/photo_{number:08}.jpg"
+            for number in range(block * 32, min(block * 32 + 32, count))
+        ]
+        photos = [Photo(name, out.parent / "photos" / name, f"{name} 0 1") for name in names]
+        write_block(block_path(out, block), photos, {photo.key: {} for photo in photos}, {})
+    head.write(out)
 
 
 class Journal:
@@ -205,43 +233,54 @@ def describe(shard: str, resume: bool = False) -> Callable[[Path], Callable[[], 
     return prepared
 
 
-def merge(kind: str) -> Callable[[Path], Callable[[], None]]:
+def merge(kind: str, overwrite: bool = False) -> Callable[[Path], Callable[[], None]]:
     """Merge the two shards of stores or of label outputs."""
 
     def prepared(folder: Path) -> Callable[[], None]:
         from partdino.runs.steps import merge as step
 
         out = folder / f"{kind}-whole"
-        shutil.rmtree(out, ignore_errors=True)
+        if not overwrite:
+            shutil.rmtree(out, ignore_errors=True)
+        shards = [folder / f"{kind}-{n}-2" for n in (1, 2)]
 
         def run() -> None:
             with patch.object(step, "recall_results", recalled), written():
-                step.merge(out, [folder / f"{kind}-{n}-2" for n in (1, 2)], Quiet(), workers=0)
+                step.merge(out, shards, Quiet(), overwrite, workers=0)
 
         return run
 
     return prepared
 
 
-def label(shard: str, resume: bool = False, half: bool = False) -> Callable:
-    """Label a shard of two, killed at the half of its photos or not, or go on with it."""
+def label(
+    shard: str, resume: bool = False, half: bool = False, changed: bool = False
+) -> Callable[[Path], Callable[[], None]]:
+    """Label a shard of two, killed at the half of its photos or not, or go on with it.
+
+    Where some have changed, that is 1 photo of 1,000 of those that were labelled.
+    """
 
     def prepared(folder: Path) -> Callable[[], None]:
         from partdino.runs import label_stores as command
         from partdino.runs.resume import Existing
         from partdino.runs.shard import Shard
         from partdino.runs.steps import label as step
+        from partdino.runs.store import Header
 
         out, model = folder / f"labels-{shard.replace('/', '-')}", make_model(folder.parent / "few")
         if not resume:
             shutil.rmtree(out, ignore_errors=True)
+        if changed:
+            change_some(out / "results.jsonl")
         existing = Existing.RESUME if resume else Existing.REFUSE
-        count = sum(1 for _ in (folder / "photos").iterdir()) * IN_FOLDER
+        count = Header.read(folder / "store-whole").images
 
         def run() -> None:
             with (
                 patch.object(step, "_labelled", labelled(count // 4 if half else None)),
                 patch.object(step, "recall_results", recalled),
+                patch.object(step, "recall_kept", lambda recorded, *_: recalled(lambda: recorded)),
                 written(),
             ):
                 command.label_stores(
@@ -257,6 +296,15 @@ def label(shard: str, resume: bool = False, half: bool = False) -> Callable:
         return run
 
     return prepared
+
+
+def change_some(results: Path) -> None:
+    """Make a list of results say that every 1,000th photo was another version."""
+    lines = results.with_suffix(".new")
+    with results.open() as old, lines.open("w") as new:
+        for number, line in enumerate(old):
+            new.write(line.replace(' 1", ', ' 2", ') if number % 1000 == 1 else line)
+    lines.replace(results)
 
 
 def written() -> Any:
@@ -306,6 +354,8 @@ STEPS: dict[str, Callable[[Path], Callable[[], None]]] = {
     "label --shard 2/2": label("2/2"),
     "label --shard 2/2 --resume, finished": label("2/2", resume=True),
     "merge outputs": merge("labels"),
+    "merge outputs --overwrite": merge("labels", overwrite=True),
+    "label --shard 2/2 --resume, some changed": label("2/2", resume=True, changed=True),
 }
 
 

@@ -2,91 +2,174 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
+import numpy as np
+
 from partdino.describe.photos import Photo
-from partdino.runs.image_names import image_stems
+from partdino.long_lists import LongList, Picked
+from partdino.runs.image_names import ImageNames, image_stems
 from partdino.runs.result_log import Recorded
 from partdino.runs.store import StoredImage
 
 Image = Photo | StoredImage
 
+# What has become of an image.
+_SAME, _ADDED, _CHANGED, _FAILED, _REMOVED, _REMOVED_FAILED = range(6)
+_KINDS = {"added": _ADDED, "changed": _CHANGED, "failed": _FAILED}
+
 
 @dataclass(frozen=True)
 class Changes:
-    """The images of a finished run, by what has become of them.
+    """The images of a finished run, by what has become of them; 9 bytes an image.
 
     Attributes
     ----------
-    present
-        Every image that is there today, in its order, as it was recorded but with the place and the
-        version of today; new ones, too.
-    added
-        Images that the run did not have.
-    changed
-        Images whose photo or mask is another version now.
-    failed
-        Images that had failed, and may not any more: what was wrong may have been cured.
-    removed
-        What is recorded of images that are not there any more.
+    recorded, images : sequence
+        What the run has recorded, and the images of today, both sorted by name.
+    was, now : (N,) int32 array
+        The place in either of each image of both, sorted by name; -1 where it is in one alone.
+    kinds : (N,) uint8 array
+        What has become of it.
     moved
         Whether a photo lies elsewhere now, itself unchanged.
     unknown
         Whether a version was not recorded (lists of Part-DINO 0.1).
+    drop_removed
+        Whether images that are not there any more are taken out.
     """
 
-    present: list[Recorded] = field(default_factory=list)
-    added: list[Image] = field(default_factory=list)
-    changed: list[Image] = field(default_factory=list)
-    failed: list[Image] = field(default_factory=list)
-    removed: list[Recorded] = field(default_factory=list)
-    moved: bool = False
-    unknown: bool = False
+    recorded: Sequence[Recorded]
+    images: Sequence[Image]
+    was: np.ndarray
+    now: np.ndarray
+    kinds: np.ndarray
+    moved: bool
+    unknown: bool
+    drop_removed: bool
 
     @classmethod
     def between(
         cls, recorded: Sequence[Recorded], images: Sequence[Image], drop_removed: bool = False
     ) -> Changes:
-        """Compare what a run has recorded with the images of today.
-
-        Files keep their names; new ones take none of theirs, but those of removed images if these
-        are dropped.
-        """
-        before = {result.name: result for result in recorded}
-        pairs = [(before.get(image.name), image) for image in images]
-        known = [(result, image) for result, image in pairs if result is not None]
-        done = [(result, image) for result, image in known if result.failure is None]
-        names = {image.name for image in images}
-        taken = [r.stem for r in recorded if r.name in names or not drop_removed]
-        files = image_stems([image.name for result, image in pairs if result is None], taken)
+        """Compare what a run has recorded with the images of today."""
+        was, now, kinds = array("i"), array("i"), bytearray()
+        moved = unknown = False
+        last, next_one = 0, 0
+        for result, image in _beside(recorded, images):
+            was.append(-1 if result is None else last)
+            now.append(-1 if image is None else next_one)
+            kinds.append(_kind(result, image))
+            last += result is not None
+            next_one += image is not None
+            if result is not None and image is not None:
+                moved |= result.photo != str(_place(image))
+                unknown |= result.failure is None and result.key is None
         return cls(
-            present=[_today(result, image, files) for result, image in pairs],
-            added=[image for result, image in pairs if result is None],
-            changed=[image for result, image in done if result.key not in (None, image.key)],
-            failed=[
-                image
-                for result, image in known
-                if result.failure is not None and not _has_failed(image)
-            ],
-            removed=[result for result in recorded if result.name not in names],
-            moved=any(result.photo != str(_place(image)) for result, image in known),
-            unknown=any(result.key is None for result, _ in done),
+            recorded,
+            images,
+            np.frombuffer(was, np.int32),
+            np.frombuffer(now, np.int32),
+            np.frombuffer(kinds, np.uint8),
+            moved,
+            unknown,
+            drop_removed,
         )
 
     @property
-    def stale(self) -> list[Any]:
+    def stale(self) -> Sequence[Any]:
         """The images that have to be labelled, in their order."""
-        stale = {image.name: image for image in (*self.added, *self.changed, *self.failed)}
-        return [stale[result.name] for result in self.present if result.name in stale]
+        return self._of(_ADDED, _CHANGED, _FAILED)
+
+    @property
+    def removed(self) -> Sequence[Recorded]:
+        """What is recorded of images that are not there any more."""
+        removed = np.isin(self.kinds, (_REMOVED, _REMOVED_FAILED))
+        return Picked(self.recorded, self.was[removed])
+
+    @property
+    def lost(self) -> Sequence[Recorded]:
+        """Those of `removed` that have a result."""
+        return Picked(self.recorded, self.was[self.kinds == _REMOVED])
 
     @property
     def counts(self) -> dict[str, int]:
         """How many images are of each kind."""
-        kinds = ("added", "changed", "failed", "removed")
-        return {kind: len(getattr(self, kind)) for kind in kinds}
+        counts = {name: int((self.kinds == kind).sum()) for name, kind in _KINDS.items()}
+        return {**counts, "removed": len(self.removed)}
+
+    @property
+    def drops(self) -> bool:
+        """Whether anything that is recorded is to go."""
+        return bool(len(self.removed) > (0 if self.drop_removed else len(self.lost)))
+
+    @cached_property
+    def results(self) -> Sequence[Recorded]:
+        """The images that the run is to have, in their order.
+
+        Each is as it was recorded but with the place and the version of today. Files keep their
+        names; new ones take none of theirs, but those of images that are taken out.
+        """
+        kept = self.now >= 0
+        if not self.drop_removed:
+            kept |= self.kinds == _REMOVED
+        return _Results(self, np.flatnonzero(kept), self._new_files)
+
+    @cached_property
+    def _new_files(self) -> Mapping[str, str]:
+        added = self._of(_ADDED)
+        stays = self.was >= 0 if not self.drop_removed else (self.was >= 0) & (self.now >= 0)
+        taken = _Stems(Picked(self.recorded, self.was[stays])) if added else ()
+        return image_stems(ImageNames(added), taken)
+
+    def _of(self, *kinds: int) -> Sequence[Any]:
+        return Picked(self.images, self.now[np.isin(self.kinds, kinds)])
+
+
+class _Results(LongList[Recorded]):
+    def __init__(self, changes: Changes, kept: np.ndarray, files: Mapping[str, str]) -> None:
+        super().__init__(len(kept))
+        self._files = files
+        self._was = _Some(changes.recorded, changes.was[kept])
+        self._now = _Some(changes.images, changes.now[kept])
+
+    def _read(self, places: range) -> list[Recorded]:
+        pairs = zip(self._was.read(places), self._now.read(places), strict=True)
+        return [_today(result, image, self._files) for result, image in pairs]
+
+
+class _Some:
+    """Items of a sequence by their places, None for a place of -1."""
+
+    def __init__(self, items: Sequence[Any], places: np.ndarray) -> None:
+        self._items, self._places = items, places
+
+    def read(self, span: range) -> Iterator[Any]:
+        """Yield some of them."""
+        places = self._places[span.start : span.stop]
+        there = iter(Picked(self._items, places[places >= 0]))
+        return (next(there) if place >= 0 else None for place in places.tolist())
+
+
+class _Stems(Collection[str]):
+    """What the files of images are called."""
+
+    def __init__(self, recorded: Sequence[Recorded]) -> None:
+        self._recorded = recorded
+
+    def __len__(self) -> int:
+        return len(self._recorded)
+
+    def __iter__(self) -> Iterator[str]:
+        return (result.stem for result in self._recorded)
+
+    def __contains__(self, stem: object) -> bool:
+        return any(stem == other for other in self)
 
 
 def are_as_recorded(recorded: Iterable[Recorded], images: Iterable[Image]) -> bool:
@@ -100,11 +183,43 @@ def are_as_recorded(recorded: Iterable[Recorded], images: Iterable[Image]) -> bo
     )
 
 
+def _beside(
+    recorded: Iterable[Recorded], images: Iterable[Image]
+) -> Iterator[tuple[Recorded | None, Image | None]]:
+    """Yield what is of one name together; both are sorted by name."""
+    results, others = iter(recorded), iter(images)
+    result, image = next(results, None), next(others, None)
+    while result is not None or image is not None:
+        if image is None or (result is not None and result.name < image.name):
+            yield result, None
+            result = next(results, None)
+        elif result is None or image.name < result.name:
+            yield None, image
+            image = next(others, None)
+        else:
+            yield result, image
+            result, image = next(results, None), next(others, None)
+
+
+def _kind(result: Recorded | None, image: Image | None) -> int:
+    if result is None:
+        return _ADDED
+    if image is None:
+        return _REMOVED if result.failure is None else _REMOVED_FAILED
+    if result.failure is not None:
+        # It may not fail any more: what was wrong may have been cured.
+        return _SAME if _has_failed(image) else _FAILED
+    return _SAME if result.key in (None, image.key) else _CHANGED
+
+
 def _has_failed(image: Image) -> bool:
     return getattr(image, "failure", None) is not None
 
 
-def _today(result: Recorded | None, image: Image, files: Mapping[str, str]) -> Recorded:
+def _today(result: Recorded | None, image: Image | None, files: Mapping[str, str]) -> Recorded:
+    if image is None:
+        assert result is not None  # it is of one of them
+        return result
     photo, key = str(_place(image)), image.key
     if result is None:
         return Recorded(image.name, photo, key, file=files[image.name])

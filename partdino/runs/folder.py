@@ -327,7 +327,7 @@ class _Hashes:
 
     def __contains__(self, text: str) -> bool:
         place = int(self._sorted.searchsorted(hash(text)))
-        return bool(self._sorted[place : place + 1] == hash(text))
+        return hash(text) in self._sorted[place : place + 1]
 
 
 def read_run(folder: Path) -> dict[str, Any]:

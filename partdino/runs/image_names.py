@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from pathlib import PurePosixPath
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -18,6 +20,10 @@ class Named(Protocol):
     @property
     def name(self) -> str:
         """Unique in a run."""
+
+
+A = TypeVar("A", bound=Named)
+B = TypeVar("B", bound=Named)
 
 
 class ImageNames(Collection[str]):
@@ -64,6 +70,19 @@ class Stems(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+
+def with_same_names(items: Iterable[A], others: Sequence[B]) -> Iterator[tuple[A, B | None]]:
+    """Yield items with those of their names among others; both are sorted by name."""
+    items = iter(items)
+    if (first := next(items, None)) is None:
+        return
+    rest = iter(others[bisect_left(others, first.name, key=attrgetter("name")) :])
+    other = next(rest, None)
+    for item in chain([first], items):
+        while other is not None and other.name < item.name:
+            other = next(rest, None)
+        yield item, other if other is not None and other.name == item.name else None
 
 
 def image_stems(names: Collection[str], taken: Collection[str] = ()) -> Stems:

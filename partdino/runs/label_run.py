@@ -15,7 +15,7 @@ from partdino.runs.changes import Changes, are_as_recorded
 from partdino.runs.folder import MODEL_FILE, OutputFolder
 from partdino.runs.image_names import ImageNames
 from partdino.runs.reporting import RunLog
-from partdino.runs.result_log import RESULTS_FILE, read_head, read_results
+from partdino.runs.result_log import RESULTS_FILE, Results, read_head, read_results
 from partdino.runs.resume import outline_of, share_of
 from partdino.runs.run_record import run_document, write_run_tables
 from partdino.runs.shard import Shard
@@ -97,11 +97,10 @@ class LabelRun:
             self._folder.begin(self._begun_as)
             return images
         changes = self._compare(images)
-        kept = [] if self._drop_removed else [r for r in changes.removed if r.failure is None]
-        self._images = sorted([*changes.present, *kept], key=lambda image: image.name)
+        self._images = changes.results
         self.unchanged = not changes.stale and not changes.moved
         if self._folder.updates:
-            self.unchanged &= len(kept) == len(changes.removed)
+            self.unchanged &= not changes.drops
             self.more["update"] = changes.counts
         self._say(changes)
         if self.unchanged:
@@ -153,15 +152,15 @@ class LabelRun:
         """
         folder = self._folder.path
         if are_as_recorded(read_results(folder / RESULTS_FILE), images):
-            return Changes()
-        recorded = list(read_results(folder / RESULTS_FILE))
+            return Changes.between([], [])
+        recorded = Results(folder / RESULTS_FILE)
         changes = Changes.between(recorded, images, self._drop_removed)
         if self._folder.updates and recorded and len(changes.removed) == len(recorded):
             raise OutputError(
                 f"{folder} holds a run of other photos ({recorded[0].name}, ...), none of which is "
                 "in INPUT; update with the same INPUT"
             )
-        if not self._folder.updates and (changes.added or changes.removed):
+        if not self._folder.updates and (changes.counts["added"] or changes.removed):
             raise OutputError(
                 f"{folder} holds a finished run of other images; pass --update to take up what is "
                 "new, --overwrite to replace it, or another --out"

@@ -26,11 +26,12 @@ from partdino.parts.model_file import ModelFile, save_model
 from partdino.parts.sampling import evenly_spaced
 from partdino.runs.changes import Changes
 from partdino.runs.folder import CURVE_NAME, MODEL_FILE, OutputFolder, read_run
+from partdino.runs.image_names import with_same_names
 from partdino.runs.kept_lists import kept_lists
 from partdino.runs.label_run import LabelRun
 from partdino.runs.lock import lock_folder
 from partdino.runs.reporting import Reporter, RunLog, resumable
-from partdino.runs.result_log import RESULTS_FILE, Recorded, read_results
+from partdino.runs.result_log import RESULTS_FILE, Recorded, Results
 from partdino.runs.resume import Existing, fingerprint, outline_of, share_of
 from partdino.runs.review import Review, read_review, write_review
 from partdino.runs.segment import complete, find, settled
@@ -94,7 +95,7 @@ def refit(
         review = read_review(out, old.sha256, old.model.options.parts)
         asked = _options(with_options_of_run(given, done["options"], out), done, old)
         photos = find(inputs, folder, asked, log, lists)
-        recorded = list(read_results(out / RESULTS_FILE))
+        recorded = Results(out / RESULTS_FILE)
         _check_removed(out, Changes.between(recorded, photos), drop_removed)
         setting = settled(asked, None, log)
         share = share_of(folder.begun, least_share)
@@ -220,18 +221,14 @@ def compare(
     OutputError
         There is no such photo.
     """
-    old = {result.name: result for result in recorded if result.failure is None}
-    shared = [
-        (old[image.name], image)
-        for image in store.images
-        if image.failure is None and image.name in old and image.key == old[image.name].key
-    ]
-    if not shared:
+    number = sum(1 for _ in _unchanged(recorded, store))
+    if not number:
         raise OutputError(
             f"all photos of {out} have changed, so that no part can keep its number; fit anew with "
             "--overwrite"
         )
-    shared = list(evenly_spaced(shared, _MOST_PHOTOS))
+    chosen = set(evenly_spaced(range(number), _MOST_PHOTOS))
+    shared = [pair for place, pair in enumerate(_unchanged(recorded, store)) if place in chosen]
     count = partial(_count, out=out.absolute(), model=model)
     table = np.zeros((1 + len(shared[0][0].confidence or ()), 1 + len(model.parts)), np.int64)
     for outcome in run_stage("compare", count, _verified(shared), pool):
@@ -239,6 +236,15 @@ def compare(
             raise OutputError(f"{outcome.failure}; fit anew with --overwrite")
         table += outcome.result
     return Match(table, len(shared))
+
+
+def _unchanged(
+    recorded: Sequence[Recorded], store: FeatureStore
+) -> Iterator[tuple[Recorded, StoredImage]]:
+    for result, image in with_same_names(recorded, store.images):
+        here = image is not None and image.failure is None and result.failure is None
+        if here and image is not None and image.key == result.key:
+            yield result, image
 
 
 def _verified(shared: Sequence[tuple[Recorded, StoredImage]]) -> Iterator[Outcome]:
@@ -269,9 +275,8 @@ def _options(given: Mapping[str, Any], done: Mapping[str, Any], old: ModelFile) 
 
 
 def _check_removed(out: Path, changes: Changes, drop_removed: bool) -> None:
-    removed = [result.name for result in changes.removed if result.failure is None]
-    if removed and not drop_removed:
+    if changes.lost and not drop_removed:
         raise OutputError(
-            f"{len(removed)} photos of {out} are not there any more ({removed[0]}, ...), and their "
-            "results are of the old parts; --drop-removed takes them out"
+            f"{len(changes.lost)} photos of {out} are not there any more ({changes.lost[0].name}, "
+            "...), and their results are of the old parts; --drop-removed takes them out"
         )

@@ -9,9 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,7 @@ from partdino.describe.identity import is_replaced
 from partdino.errors import OutputError
 from partdino.files import file_sha256, is_safe_name
 from partdino.images.decode import TooLargeError, open_image
+from partdino.long_lists import LongList
 from partdino.parts.result import PartSegmentation
 from partdino.runs.shard import WHOLE, Shard
 from partdino.runs.store import StoredImage
@@ -28,6 +32,7 @@ from partdino.runs.store import StoredImage
 RESULTS_FILE = "results.jsonl"
 _FORMAT = "partdino results"
 _SCHEMA = 1
+_LINES = 64  # whose beginning is remembered together
 
 
 def results_head(
@@ -116,6 +121,10 @@ class Recorded:
             file=file,
             objects=result.objects,
         )
+
+    def document(self) -> dict[str, Any]:
+        """Return what the line holds."""
+        return {name: value for name, value in vars(self).items() if value is not None}
 
     @property
     def stem(self) -> str:
@@ -247,7 +256,7 @@ class ResultLog:
 
     def append(self, result: Recorded) -> None:
         """Add a line; raises `OutputError`."""
-        self._append(_line({k: v for k, v in vars(result).items() if v is not None}))
+        self._append(_line(result.document()))
 
     def _append(self, line: bytes) -> None:
         try:
@@ -282,14 +291,73 @@ def read_results(path: Path) -> Iterator[Recorded]:
     """Yield all lines but the first; raises `OutputError` where one is damaged."""
     with path.open("rb") as stream:
         for number, line in enumerate(islice(stream, 1, None), start=2):
-            try:
-                recorded = Recorded(**json.loads(line))
-                recorded.check()
-            except (ValueError, TypeError, RecursionError) as error:
-                raise OutputError(
-                    f"{path}: line {number} is damaged; label again with --overwrite"
-                ) from error
-            yield recorded
+            yield _recorded(line, path, number)
+
+
+class Results(LongList[Recorded]):
+    """The lines of a finished run but the first, read when they are asked for.
+
+    Memory is a number for many lines: where they begin. What is read is checked as of
+    `read_results`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._starts = path, array("q")
+        count = 0
+        with path.open("rb") as stream:
+            position = len(stream.readline())
+            for line in stream:
+                if count % _LINES == 0:
+                    self._starts.append(position)
+                position += len(line)
+                count += 1
+        super().__init__(count)
+
+    def _read(self, places: range) -> list[Recorded]:
+        first, skipped = divmod(places.start, _LINES)
+        with self._path.open("rb") as stream:
+            stream.seek(self._starts[first])
+            lines = islice(stream, skipped, skipped + len(places))
+            return [
+                _recorded(line, self._path, number)
+                for number, line in enumerate(lines, start=places.start + 2)
+            ]
+
+
+class RecordedStems(Mapping[str, str]):
+    """What the files of recorded images are called, by name; looked up where they lie.
+
+    Parameters
+    ----------
+    recorded
+        Sorted by name.
+    """
+
+    def __init__(self, recorded: Sequence[Recorded]) -> None:
+        self._recorded = recorded
+
+    def __getitem__(self, name: str) -> str:
+        place = bisect_left(self._recorded, name, key=attrgetter("name"))
+        if place == len(self._recorded) or (found := self._recorded[place]).name != name:
+            raise KeyError(name)
+        return found.stem
+
+    def __iter__(self) -> Iterator[str]:
+        return (result.name for result in self._recorded)
+
+    def __len__(self) -> int:
+        return len(self._recorded)
+
+
+def _recorded(line: bytes, path: Path, number: int) -> Recorded:
+    try:
+        recorded = Recorded(**json.loads(line))
+        recorded.check()
+    except (ValueError, TypeError, RecursionError) as error:
+        raise OutputError(
+            f"{path}: line {number} is damaged; label again with --overwrite"
+        ) from error
+    return recorded
 
 
 def merge_results(path: Path, shards: Sequence[Path]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,13 +26,20 @@ from partdino.runs.folder import (
     clear_images,
     link_image,
 )
-from partdino.runs.image_names import ImageNames, Stems, image_stems
+from partdino.runs.image_names import ImageNames, Stems, image_stems, with_same_names
 from partdino.runs.reporting import RunLog
-from partdino.runs.result_log import Recorded, ResultLog, results_head
+from partdino.runs.result_log import (
+    Recorded,
+    RecordedStems,
+    ResultLog,
+    Results,
+    results_head,
+)
 from partdino.runs.shard import Shard
 from partdino.runs.steps.recall import read_photo, recall_kept, recall_results
 from partdino.runs.store import FeatureStore, StoredImage
 from partdino.runs.writers import OutputWriters, curve_files
+from partdino.runs.writers.spool import Spool
 
 
 @dataclass(frozen=True)
@@ -137,26 +145,29 @@ def renew(
     for file in (old / MODEL_FILE, *curve_files(old / CURVE_NAME)):
         if file.is_file():
             link(file, place / file.name)
-    stems = {image.name: image.stem for image in images}
+    stems = RecordedStems(images)
     writers = making.writers(place, store.header.notes, stems)
-    renewed: dict[str, Recorded] = {}
-    again = {image.name for image in store.images}
-    for image in images:  # first: what is new takes no name of theirs
-        if image.name not in again:
+    for image, stored in with_same_names(images, store.images):
+        if stored is None:  # first: what is new takes no name of theirs
             link_image(image, old, place)
+    renewed = Spool(place)
     with log.progress("labels", len(store.images)) as advance:
         for stored, outcome in _labelled(store.images, making, pool):
             each = RunLog(log.reporter, seconds=log.seconds)  # failures are booked in their order
-            renewed[stored.name] = _write(stored, outcome, writers.keep, stems, each)
+            recorded = _write(stored, outcome, writers.keep, stems, each)
+            renewed.write(f"{json.dumps(recorded.document())}\n")
             advance(outcome.seconds)
-    recorded = [renewed.get(image.name, image) for image in images]
-    failures = {stored.name: stored.failure for stored in store.images}
-    versions = [(image.key or "", failures.get(image.name, image.failure)) for image in images]
+    versions = (
+        (image.key or "", image.failure if stored is None else stored.failure)
+        for image, stored in with_same_names(images, store.images)
+    )
     results = ResultLog(place, results_head(versions, place / MODEL_FILE, shard))
     results.begin()
-    for result in recorded:
-        results.append(result)
-    recall_kept(recorded, again, old, place, making.least_share, writers, pool, log)
+    lines = renewed.lines()
+    for image, stored in with_same_names(images, store.images):
+        results.append(image if stored is None else Recorded(**json.loads(next(lines))))
+    recorded_now = Results(results.path)
+    recall_kept(recorded_now, store.images, old, place, making.least_share, writers, pool, log)
     writers.close()
     log.warn_of_odd()
 

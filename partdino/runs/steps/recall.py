@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,9 +16,10 @@ from partdino.errors import InputError, OutputError
 from partdino.images import read_image
 from partdino.output_marks import LABELS_FOLDER
 from partdino.parts.result import PartSegmentation
+from partdino.runs.image_names import with_same_names
 from partdino.runs.kept import read_kept, read_label_map
 from partdino.runs.reporting import RunLog
-from partdino.runs.result_log import RESULTS_FILE, Recorded, read_results
+from partdino.runs.result_log import RESULTS_FILE, Recorded, Results
 from partdino.runs.store import StoredImage
 from partdino.runs.writers import OutputWriters
 from partdino.runs.writers.kept import KeptResult
@@ -69,7 +70,7 @@ def recall_results(
 
 def recall_kept(
     recorded: Sequence[Recorded],
-    again: Collection[str],
+    again: Sequence[StoredImage],
     old: Path,
     out: Path,
     least_share: float | None,
@@ -87,7 +88,7 @@ def recall_kept(
     recorded
         The images of the renewed run.
     again
-        The names of those that were labelled.
+        Those that were labelled, in their order.
     old, out
         The output folder of the older run, and of the renewed one.
     least_share, writers, pool, log
@@ -98,21 +99,25 @@ def recall_kept(
     OutputError
         A label map is missing or damaged.
     """
-    before = list(read_results(old / RESULTS_FILE))
+    before = Results(old / RESULTS_FILE)
     try:
         for _ in read_kept(old, before):
             pass
     except OutputError:  # such as one that another tool has saved
         recall_results(lambda: iter(recorded), out, least_share, writers, pool, log)
         return
-    labelled = [r for r in recorded if r.name in again or r.failure is not None]
+    labelled = (
+        result
+        for result, stored in with_same_names(recorded, again)
+        if stored is not None or result.failure is not None
+    )
     given = (Outcome(result.name, result, result.failure) for result in labelled)
     recall = partial(_recall, out=out.absolute(), least_share=least_share)
     outcomes = run_stage("recall", recall, given, pool)
     kept = read_kept(old, before)
-    for now in recorded:
+    for now, stored in with_same_names(recorded, again):
         result: PartSegmentation | KeptResult
-        if now.name in again or now.failure is not None:
+        if stored is not None or now.failure is not None:
             outcome = next(outcomes)
             if outcome.failure != now.failure:
                 raise _lost(out, outcome.failure)

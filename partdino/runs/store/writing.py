@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, compress
-from operator import attrgetter
+from itertools import compress
 from pathlib import Path
 
 from partdino.describe.description import ImageDescription
@@ -15,6 +13,7 @@ from partdino.describe.photos import Photo
 from partdino.errors import InputError, OutputError, StoreError
 from partdino.files import remove
 from partdino.output_marks import WORK_FOLDER
+from partdino.runs.image_names import with_same_names
 from partdino.runs.replacing import WHOLE, move_in
 from partdino.runs.resume import LEFTOVERS, Existing, check_same, contents
 from partdino.runs.store.blocks import (
@@ -203,7 +202,7 @@ class StoreWriter:
     def _check_photos(self, photos: Sequence[Photo]) -> None:
         known = 0
         stored = (image for _, images in self._blocks() for image in images)
-        for image, photo in _with_photos(stored, photos):
+        for image, photo in with_same_names(stored, photos):
             known += 1
             self.dropped += photo is None
             self.changed += photo is not None and photo.key != image.key
@@ -245,7 +244,7 @@ class StoreWriter:
                 image.verify()
         except StoreError:  # what is damaged must not get a new checksum
             return
-        for image, photo in _with_photos(images, photos):
+        for image, photo in with_same_names(images, photos):
             wanted = image.failure is None and photo is not None and photo.key == image.key
             if wanted and image.key not in self._journal:
                 self._journal.write_arrays(image.key, image.read_arrays())
@@ -292,18 +291,3 @@ class Missing(Iterable[tuple[int, Photo]]):
     def __iter__(self) -> Iterator[tuple[int, Photo]]:
         for number, missing in self._blocks.items():
             yield from ((number, photo) for photo in compress(self._photos_of(number), missing))
-
-
-def _with_photos(
-    images: Iterable[StoredImage], photos: Sequence[Photo]
-) -> Iterator[tuple[StoredImage, Photo | None]]:
-    """Yield stored images with the photos of their names; both are sorted by name."""
-    images = iter(images)
-    if (first := next(images, None)) is None:
-        return
-    rest = iter(photos[bisect_left(photos, first.name, key=attrgetter("name")) :])
-    photo = next(rest, None)
-    for image in chain([first], images):
-        while photo is not None and photo.name < image.name:
-            photo = next(rest, None)
-        yield image, photo if photo is not None and photo.name == image.name else None
