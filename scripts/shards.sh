@@ -9,7 +9,8 @@
 #   WORKERS   processes of each shard (default: one for each core that it may use)
 #   PARTDINO  the command (default: partdino)
 #
-# Each step may be run again: what is done is left alone, and what was stopped goes on.
+# Each step may be run again: what is done is left alone, and what was stopped goes on. What is behind
+# URLs is listed once; without $WORK/lists, it is listed anew.
 
 PARTDINO="${PARTDINO:-partdino}"
 
@@ -18,7 +19,7 @@ some_may_fail() { "$@" || [ $? -eq 1 ]; }
 
 describe_shard() { # NUMBER DEVICE
     some_may_fail "$PARTDINO" features "${INPUTS[@]}" --out "$WORK/features-$1" \
-        --shard "$1/$COUNT" --device "$2" --resume ${WORKERS:+--workers "$WORKERS"} \
+        --shard "$1/$COUNT" --device "$2" --resume --lists "$WORK/lists" ${WORKERS:+--workers "$WORKERS"} \
         "${OPTIONS[@]}"
 }
 
