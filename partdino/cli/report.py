@@ -18,6 +18,14 @@ def report(
     metadata: Annotated[
         Path | None, typer.Option(help="CSV whose columns the table has, by the file's name.")
     ] = None,
+    photo_size: Annotated[
+        int,
+        typer.Option(
+            metavar="<pixels>",
+            min=100,
+            help="Longer side of enlarged photos, at most their own: larger, larger the file.",
+        ),
+    ] = 800,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an older report.")
     ] = False,
@@ -34,7 +42,7 @@ def report(
 
     check_replaceable(out, REPORT, overwrite)
     reporter = Reporter(quiet)
-    written = write_report(folder, out, reporter, metadata)
+    written = write_report(folder, out, reporter, metadata, photo_size)
     reporter.say(f"{written['parts']} parts in {written['photos']} photos are in {out}")
     if as_json:
         print_json(written)

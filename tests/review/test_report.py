@@ -86,7 +86,7 @@ def test_it_needs_nothing_else_and_runs_one_script(written: Page):
 def test_it_shows_photos_and_examples(written: Page):
     # 11 photos that are not excluded; 10 of them have each part, but for one without part 4.
     assert written.tags.count("figure") == 11
-    assert written.tags.count("img") == 2 * 11 + 10 + 9
+    assert written.tags.count("img") == 2 * 2 * 11 + 10 + 9  # each photo enlarged, too
     assert "2 parts in 11 photos" in written.text
 
 

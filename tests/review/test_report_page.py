@@ -101,8 +101,32 @@ def test_the_table_is_sorted_filtered_and_leads_to_the_photos(page):
     page.select_option("#table-filter", label="genus: finc")
     sync_api.expect(rows).to_have_count(5)
     assert page.locator("#table tbody .chip").count() == 5
-    page.get_by_role("button", name=NAMES[5], exact=False).click()
+    page.get_by_title(f"Open {NAMES[5]}").click()
     sync_api.expect(page.locator("#photo-4")).to_be_in_viewport()
+
+
+def test_a_photo_is_enlarged_with_its_parts(page):
+    button = page.locator("#photo-2 figcaption button")
+    name = button.inner_text()
+    button.click()
+    dialog = page.get_by_role("dialog", name="One photo")
+    canvas = dialog.locator("canvas")
+    sync_api.expect(canvas).to_be_visible()
+    sync_api.expect(dialog.locator("b")).to_have_text(name)
+    box = canvas.bounding_box()
+    x = (3 + 15 * 2 - 2.5) / 90
+    page.mouse.move(box["x"] + x * box["width"], box["y"] + box["height"] / 2)
+    sync_api.expect(page.locator("#tip")).to_have_text("part 2")
+    page.keyboard.press("ArrowRight")
+    sync_api.expect(dialog.locator("b")).not_to_have_text(name)
+    page.keyboard.press("ArrowLeft")
+    sync_api.expect(dialog.locator("b")).to_have_text(name)
+    page.keyboard.press("o")
+    sync_api.expect(dialog.get_by_role("button", pressed=True)).to_have_text("Own size (O)")
+    sync_api.expect(canvas).to_have_js_property("width", 90)  # the photo's own
+    page.keyboard.press("Escape")
+    sync_api.expect(dialog).to_be_hidden()
+    sync_api.expect(button).to_be_focused()
 
 
 def test_all_is_there_without_scripts(browser, report: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from zipfile import ZipFile
@@ -13,16 +14,35 @@ from segment_runs import SMALL, flags
 
 pytestmark = needs_browser
 
-BIRDS = Path(__file__).parents[2] / "data" / "samples" / "birds"
+ROOT = Path(__file__).parents[2]
+BIRDS = ROOT / "data" / "samples" / "birds"
+DATA = Path(os.environ.get("PARTDINO_BENCH_DATA", ROOT.parent / "shared" / "data"))
 PARTS = 6
 NAMES = ["head", "wing", "breast", "tail", "legs", "twig"]
 
 
-@pytest.fixture(scope="module")
-def birds(partdino: Callable, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run over the sample photos."""
-    out = tmp_path_factory.mktemp("birds") / "parts"
-    done = partdino("segment", BIRDS, "--out", out, *flags({**SMALL, "parts": PARTS}))
+def twenty_birds(folder: Path) -> tuple[Path, dict]:
+    return BIRDS, {**SMALL, "parts": PARTS}
+
+
+def thirty_butterflies(folder: Path) -> tuple[Path, dict]:
+    """As a user has them: with the options that segment has by itself."""
+    photos = sorted((DATA / "butterflies" / "images").glob("*.jpg"))[:30]
+    if not photos:
+        pytest.skip(f"{DATA / 'butterflies'} is not there; set PARTDINO_BENCH_DATA")
+    for photo in photos:
+        (folder / photo.name).symlink_to(photo.resolve())
+    return folder, {"parts": PARTS, "backbone": "efficientnet-lite2"}
+
+
+@pytest.fixture(
+    scope="module", params=[twenty_birds, pytest.param(thirty_butterflies, marks=pytest.mark.bench)]
+)
+def segmented(request, partdino: Callable, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run over real photos."""
+    photos, options = request.param(tmp_path_factory.mktemp("photos"))
+    out = tmp_path_factory.mktemp("run") / "parts"
+    done = partdino("segment", photos, "--out", out, *flags(options))
     assert done.code == 0, done.stderr
     return out
 
@@ -54,9 +74,9 @@ def save(page, kind: str, to: Path) -> Path:
     return path
 
 
-def test_from_six_numbers_to_a_report(browser, birds: Path, tmp_path: Path):
+def test_from_six_numbers_to_a_report(browser, segmented: Path, tmp_path: Path):
     openpyxl = pytest.importorskip("openpyxl")
-    server, trouble = Served(birds), []
+    server, trouble = Served(segmented), []
     page = browser.new_page(viewport={"width": 1300, "height": 800})
     page.on("console", lambda message: trouble.append(message.text))
     page.on("pageerror", lambda error: trouble.append(str(error)))
@@ -92,7 +112,8 @@ def test_from_six_numbers_to_a_report(browser, birds: Path, tmp_path: Path):
     book = openpyxl.load_workbook(save(page, "excel", tmp_path), read_only=True)
     header, *rows = book["photos"].iter_rows(values_only=True)
     mended = {row[0] for row in rows if row[header.index("mended")]}
-    assert len(rows) == 20 and mended == set(said["mended"])
+    photos = len(list((segmented / "labels").rglob("*.png")))
+    assert len(rows) == photos and mended == set(said["mended"])
     report = save(page, "report", tmp_path).read_text(encoding="utf-8")
     assert "Parts 3 and 5 were merged by hand into “breast”." in report
     assert "3 photos were mended by hand." in report

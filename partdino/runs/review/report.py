@@ -37,7 +37,8 @@ from partdino.runs.review.summary import PartsOfPhotos, included
 from partdino.runs.review.table import photo_table
 from partdino.runs.writers.sheet import counted, fit
 
-MAX_PHOTOS = 240  # drawn, evenly spread over the run: some 20 kB each
+MAX_PHOTOS = 240  # drawn, evenly spread over the run: some 20 kB each, and 100 kB enlarged
+PHOTO_SIZE = 800
 _QUALITY = 80
 _GREY = 128
 
@@ -46,7 +47,11 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-
 
 
 def write_report(
-    folder: Path, out: Path, reporter: Reporter, metadata: Path | None = None
+    folder: Path,
+    out: Path,
+    reporter: Reporter,
+    metadata: Path | None = None,
+    photo_size: int = PHOTO_SIZE,
 ) -> dict[str, Any]:
     """Write the report of an output folder.
 
@@ -60,6 +65,8 @@ def write_report(
         Where to say what happens.
     metadata
         A table of the user's, see `read_user_table`, or None.
+    photo_size
+        Pixels on the longer side of an enlarged photo, at most its own.
 
     Returns
     -------
@@ -78,7 +85,7 @@ def write_report(
     told = join(read_user_table(metadata), list(run.names)) if metadata else None
     if told and told.unmatched:
         reporter.warn(told.unmatched)
-    report = _Report(run, review, told)
+    report = _Report(run, review, told, photo_size)
     with (
         reporter.progress("report", len(report.drawn) + len(report.parts.parts)) as advance,
         atomic_path(out) as temporary,
@@ -98,8 +105,10 @@ def write_report(
 class _Report:
     """The pieces of a report, each yielded when it is drawn: memory does not grow with them."""
 
-    def __init__(self, run: IndexedRun, review: Review, told: Joined | None) -> None:
-        self._run, self._review, self._told = run, review, told
+    def __init__(
+        self, run: IndexedRun, review: Review, told: Joined | None, photo_size: int
+    ) -> None:
+        self._run, self._review, self._told, self._photo_size = run, review, told, photo_size
         self.parts = PartsOfPhotos.of(run, review)
         self._included = included(run, review)
         self.shown = np.flatnonzero(self._included).tolist()
@@ -149,16 +158,20 @@ class _Report:
         places = {index: place for place, index in enumerate(self.shown)}
         for index in self.drawn:
             name = escape(self._run.images[index].name)
-            photo, parts = self._pictures(index, palette)
+            size = self._run.size(index)
+            small = self._pictures(index, palette, fit(size, THUMBNAIL))
+            large = self._pictures(index, palette, _at_most(size, self._photo_size))
             said = self._review.photos.get(self._run.images[index].name, "")
             marks = [said] if said == "wrong" else []
             if self._run.images[index].name in self._review.mended:
                 marks.append("mended")
             mark = f" <b>{', '.join(marks)}</b>" if marks else ""
             yield (
-                f'<figure id="photo-{places[index]}"><div class="photo">'
-                f'<img src="{photo}" alt="parts of {name}"><img src="{parts}" alt=""></div>'
-                f"<figcaption>{name}{mark}</figcaption></figure>\n"
+                f'<figure id="photo-{places[index]}">'
+                f'<div class="photo">{_images(small, name)}</div>'
+                f"<figcaption>{name}{mark}</figcaption>"
+                # What a template holds is not drawn before it is asked for.
+                f"<template>{_images(large, name)}</template></figure>\n"
             )
             advance()
         yield "</div>\n"
@@ -217,10 +230,9 @@ class _Report:
         ]
         return json.dumps({"parts": parts, "table": table}).replace("<", "\\u003c")
 
-    def _pictures(self, index: int, palette: np.ndarray) -> tuple[str, str]:
+    def _pictures(self, index: int, palette: np.ndarray, size: tuple[int, int]) -> tuple[str, str]:
         """A photo, grey where it is gone, and its parts in their colours, as addresses."""
         run = self._run
-        size = fit(run.size(index), THUMBNAIL)
         photo = run.photo(index, size[0] * size[1])
         if photo is None:
             photo = np.full((*size, 3), _GREY, np.uint8)
@@ -274,6 +286,15 @@ def _cell(value: str | float | None, digits: int | None) -> str:
     if digits is None or not isinstance(value, float):
         return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
     return f"{value:.{digits}f}"
+
+
+def _images(addresses: tuple[str, str], name: str) -> str:
+    photo, parts = addresses
+    return f'<img src="{photo}" alt="parts of {name}"><img src="{parts}" alt="">'
+
+
+def _at_most(size: tuple[int, int], longer_side: int) -> tuple[int, int]:
+    return size if max(size) <= longer_side else fit(size, (longer_side, longer_side))
 
 
 def _chip(colour: str) -> str:

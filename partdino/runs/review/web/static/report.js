@@ -44,9 +44,8 @@ async function labelsOf(image, parts) {
   return { labels, width, height };
 }
 
-/** Draw a photo as the review does, in place of its two pictures. */
-async function enliven(place, report) {
-  const [photo, parts] = place.querySelectorAll("img");
+/** A photo and its parts, two pictures, drawn as the review does; `forget` when it is not shown any more. */
+async function enlivened([photo, parts], report) {
   const [picture] = await Promise.all([labelsOf(parts, report.parts), photo.decode()]);
   picture.photo = photo;
   const { width, height } = picture;
@@ -64,7 +63,73 @@ async function enliven(place, report) {
   canvas.addEventListener("click", (event) => report.select(partUnder(event) || null));
   report.addEventListener("look", draw);
   draw();
-  place.replaceChildren(canvas);
+  return { canvas, forget: () => report.removeEventListener("look", draw) };
+}
+
+/** One photo, as large as the file has it, in a dialog that its name opens. */
+class Enlarged {
+  #figures = [...document.querySelectorAll("figure")].filter((figure) => figure.querySelector("template"));
+  #dialog = make("dialog", { ariaLabel: "One photo" });
+  #name = make("b");
+  #place = make("div", { className: "enlarged" });
+  #shown = null; // its place among the figures
+  #forget = () => {};
+
+  constructor(report) {
+    this.report = report;
+    this.#figures.forEach((figure, index) => {
+      const caption = figure.querySelector("figcaption");
+      const button = make("button", { title: "Enlarge" });
+      button.append(...caption.childNodes);
+      button.addEventListener("click", () => this.show(index));
+      caption.append(button);
+    });
+    const own = this.#button("Own size (O)", () => {
+      own.setAttribute("aria-pressed", this.#place.classList.toggle("own"));
+    });
+    own.setAttribute("aria-pressed", false);
+    const line = make("p");
+    line.append(
+      this.#button("Previous (←)", () => this.show(this.#shown - 1)), this.#button("Next (→)", () => this.show(this.#shown + 1)),
+      own, this.#button("Close (Esc)", () => this.#dialog.close()), this.#name,
+    );
+    this.#dialog.append(line, this.#place);
+    this.#dialog.addEventListener("keydown", ({ key }) => {
+      if (key === "ArrowLeft") this.show(this.#shown - 1);
+      if (key === "ArrowRight") this.show(this.#shown + 1);
+      if (key.toLowerCase() === "o") own.click();
+    });
+    this.#dialog.addEventListener("close", () => this.#leave());
+    document.querySelector("main").append(this.#dialog);
+  }
+
+  async show(index) {
+    const figure = this.#figures[index];
+    if (!figure) return;
+    this.#shown = index;
+    this.#name.textContent = figure.querySelector("figcaption").textContent;
+    if (!this.#dialog.open) this.#dialog.showModal();
+    const pictures = document.importNode(figure.querySelector("template").content, true).children;
+    const { canvas, forget } = await enlivened([...pictures], this.report);
+    if (this.#shown !== index) return forget(); // another one was asked for meanwhile
+    this.#leave();
+    this.#shown = index;
+    this.#forget = forget;
+    this.#place.replaceChildren(canvas);
+  }
+
+  #leave() {
+    this.#forget();
+    this.#shown = null;
+    hideTip();
+    this.#place.replaceChildren();
+  }
+
+  #button(textContent, press) {
+    const button = make("button", { textContent });
+    button.addEventListener("click", press);
+    return button;
+  }
 }
 
 /** Make the names in the legend buttons that select a part, with a slider beside them. */
@@ -85,7 +150,7 @@ function legend(report) {
   const label = make("label", { textContent: "Overlay " });
   label.append(slider);
   const line = make("p", { className: "look" });
-  line.append(label, " A click on a part selects it in every photo; H, held, hides the overlay.");
+  line.append(label, " A click on a part selects it in every photo, one on a name enlarges the photo; H, held, hides the overlay.");
   list.after(line);
 }
 
@@ -100,12 +165,13 @@ const report = new Report(JSON.parse(document.getElementById("data").textContent
 const open = (id) => document.getElementById(`photo-${id}`)?.scrollIntoView({ block: "center" });
 legend(report);
 keys(report);
+new Enlarged(report);
 new Table(report, { load: async () => report.table, open, most: Infinity }).show();
 const seen = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (!isIntersecting) continue;
     seen.unobserve(target);
-    enliven(target, report);
+    enlivened(target.querySelectorAll("img"), report).then(({ canvas }) => target.replaceChildren(canvas));
   }
 }, { rootMargin: "50%" });
 for (const place of document.querySelectorAll(".photo")) seen.observe(place);
