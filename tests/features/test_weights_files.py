@@ -94,6 +94,18 @@ def test_every_wrapping_gives_the_same_tensors(state, tmp_path):
         assert all(torch.equal(loaded[k], state[k]) for k in state), name
 
 
+def test_blocks_counted_in_each_stage_keep_their_names(tmp_path):
+    """As EfficientNets have them: DINOv2 counts its chunks' blocks through."""
+    state = {
+        f"blocks.{stage}.{block}.conv_dw.weight": torch.full((2,), 10.0 * stage + block)
+        for stage, block in ((0, 0), (1, 0), (1, 1))
+    }
+    torch.save(state, file := tmp_path / "stages.pth")
+    loaded = read_state_dict(file)
+    assert loaded.keys() == state.keys()
+    assert all(torch.equal(loaded[name], state[name]) for name in state)
+
+
 def test_a_checkpoint_of_heads_alone_is_refused(tmp_path):
     file = tmp_path / "head.pth"
     head = {"dino_head.mlp.0.weight": torch.ones(4, 4), "ibot_head.mlp.0.weight": torch.ones(4)}

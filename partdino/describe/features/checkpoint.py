@@ -169,5 +169,7 @@ def _unwrapped(content: Mapping[str, Tensor]) -> dict[str, Tensor]:
         inside = {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
         state = _without_wrappers(inside)
     if all(_CHUNK.match(name) for name in state if name.startswith("blocks.")):
-        state = {_CHUNK.sub(r"blocks.\1", name): tensor for name, tensor in state.items()}
+        counted = {_CHUNK.sub(r"blocks.\1", name): tensor for name, tensor in state.items()}
+        if len(counted) == len(state):  # else each stage has a first block, as in EfficientNets
+            return counted
     return state
