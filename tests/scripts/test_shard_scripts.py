@@ -89,9 +89,10 @@ def test_slurm_jobs_run_each_shard_once_and_wait_for_each_other(tmp_path):
     steps = [line for line in lines if not line.startswith("sbatch")]
     stores, model = "/out.work/features-1 /out.work/features-2", "/out.work/parts.safetensors"
     labels = steps[3].split()[6].removesuffix("-1")
+    described = "--device x --resume --lists /out.work/lists --stride 8"
     assert steps == [
-        "features a b c --out /out.work/features-1 --shard 1/2 --device x --resume --lists /out.work/lists --stride 8",
-        "features a b c --out /out.work/features-2 --shard 2/2 --device x --resume --lists /out.work/lists --stride 8",
+        f"features a b c --out /out.work/features-1 --shard 1/2 {described}",
+        f"features a b c --out /out.work/features-2 --shard 2/2 {described}",
         f"fit {stores} --parts 5 --out {model} --overwrite",
         f"label {stores} --model {model} --out {labels}-1 --shard 1/2 --resume",
         f"label {stores} --model {model} --out {labels}-2 --shard 2/2 --resume",
