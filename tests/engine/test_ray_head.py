@@ -21,11 +21,15 @@ ADDRESS = "127.0.0.3"
 NODE = {"node_ip_address": ADDRESS, "include_dashboard": False, "object_store_memory": 80 << 20}
 RUN = {name: value for name, value in SMALL.items() if name != "parts"}
 RUN |= {"image_size": 96, "region_size": 64}
+# Workers go on without the head: the run must not be done before that is missed.
 DRIVER = f"""
-import os, ray
+import os, ray, time
 from partdino.engine import ray_watch
 from partdino.cli.main import main
+from partdino.runs.store import StoreWriter
 ray_watch._LOOK_SECONDS, ray_watch._LOST_SECONDS = 0.5, 5
+add = StoreWriter.add
+StoreWriter.add = lambda *arguments: (time.sleep(0.5), add(*arguments))
 ray.init(os.environ["HEAD"], _node_ip_address="{ADDRESS}", log_to_driver=False)
 main()
 """
