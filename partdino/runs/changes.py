@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -124,7 +124,7 @@ class Changes:
     def _new_files(self) -> Mapping[str, str]:
         added = self._of(_ADDED)
         stays = self.was >= 0 if not self.drop_removed else (self.was >= 0) & (self.now >= 0)
-        taken = _Stems(Picked(self.recorded, self.was[stays])) if added else ()
+        taken = ImageNames(Picked(self.recorded, self.was[stays]), "stem") if added else ()
         return image_stems(ImageNames(added), taken)
 
     def _of(self, *kinds: int) -> Sequence[Any]:
@@ -154,22 +154,6 @@ class _Some:
         places = self._places[span.start : span.stop]
         there = iter(Picked(self._items, places[places >= 0]))
         return (next(there) if place >= 0 else None for place in places.tolist())
-
-
-class _Stems(Collection[str]):
-    """What the files of images are called."""
-
-    def __init__(self, recorded: Sequence[Recorded]) -> None:
-        self._recorded = recorded
-
-    def __len__(self) -> int:
-        return len(self._recorded)
-
-    def __iter__(self) -> Iterator[str]:
-        return (result.stem for result in self._recorded)
-
-    def __contains__(self, stem: object) -> bool:
-        return any(stem == other for other in self)
 
 
 def are_as_recorded(recorded: Iterable[Recorded], images: Iterable[Image]) -> bool:

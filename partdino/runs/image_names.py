@@ -33,16 +33,18 @@ class ImageNames(Collection[str]):
     ----------
     images
         A collection that gives them again and again.
+    kind
+        Which of their names: `stem` is what the files of a recorded image are called.
     """
 
-    def __init__(self, images: Collection[Named]) -> None:
-        self._images = images
+    def __init__(self, images: Collection[Named], kind: str = "name") -> None:
+        self._images, self._kind = images, kind
 
     def __len__(self) -> int:
         return len(self._images)
 
     def __iter__(self) -> Iterator[str]:
-        return (image.name for image in self._images)
+        return map(attrgetter(self._kind), self._images)
 
     def __contains__(self, name: object) -> bool:
         return any(name == other for other in self)
