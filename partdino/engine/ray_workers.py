@@ -211,10 +211,7 @@ def _connect(workers: int | Literal["auto"]) -> bool:
         ray.init(address="auto", **quiet)
     except ConnectionError as error:
         if address := os.environ.get("RAY_ADDRESS"):
-            raise ConfigError(
-                f"the Ray cluster at RAY_ADDRESS {address} cannot be reached ({_words(error)}); "
-                "start one there or unset RAY_ADDRESS"
-            ) from error
+            raise _unreachable(address, _words(error)) from error
         _start(count(workers), quiet)
     finally:
         signal.signal(signal.SIGTERM, handler)  # Ray's own ends a run without a word
@@ -224,10 +221,14 @@ def _connect(workers: int | Literal["auto"]) -> bool:
 def _check_reachable(address: str) -> None:
     """Raise `ConfigError` where nobody listens at an address: Ray itself tries for minutes."""
     if error := reach(address):
-        raise ConfigError(
-            f"the Ray cluster at RAY_ADDRESS {address} cannot be reached ({error}); start one "
-            "there or unset RAY_ADDRESS"
-        ) from error
+        raise _unreachable(address, str(error)) from error
+
+
+def _unreachable(address: str, reason: str) -> ConfigError:
+    return ConfigError(
+        f"the Ray cluster at RAY_ADDRESS {address} cannot be reached ({reason}); start one "
+        "there or unset RAY_ADDRESS"
+    )
 
 
 def _start(cores: int, quiet: dict[str, Any]) -> None:

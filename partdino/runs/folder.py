@@ -326,8 +326,9 @@ class _Hashes:
         self._sorted.sort()
 
     def __contains__(self, text: str) -> bool:
-        place = int(self._sorted.searchsorted(hash(text)))
-        return hash(text) in self._sorted[place : place + 1]
+        wanted = hash(text)
+        place = int(self._sorted.searchsorted(wanted))
+        return wanted in self._sorted[place : place + 1]
 
 
 def read_run(folder: Path) -> dict[str, Any]:

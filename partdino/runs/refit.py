@@ -242,8 +242,9 @@ def _unchanged(
     recorded: Sequence[Recorded], store: FeatureStore
 ) -> Iterator[tuple[Recorded, StoredImage]]:
     for result, image in with_same_names(recorded, store.images):
-        here = image is not None and image.failure is None and result.failure is None
-        if here and image is not None and image.key == result.key:
+        if image is None or image.failure is not None or result.failure is not None:
+            continue
+        if image.key == result.key:
             yield result, image
 
 
