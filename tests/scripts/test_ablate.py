@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-
 import pytest
+from script_modules import load_script
 
 from partdino.evaluation.eval_options import validate_evaluation
 
-_SPEC = spec_from_file_location("ablate", Path(__file__).parents[2] / "scripts" / "ablate.py")
-ablate = module_from_spec(_SPEC)
-sys.modules["ablate"] = ablate  # where its dataclass looks for its types
-_SPEC.loader.exec_module(ablate)
+ablate = load_script("ablate")
 
 
 @pytest.mark.parametrize("row", ablate.ROWS, ids=lambda row: f"{row.stage}: {row.change}")

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import torch
+from script_modules import load_script
 from timm.models.vision_transformer import VisionTransformer
 
-ROOT = Path(__file__).parents[2]
-_SPEC = spec_from_file_location("bench_backbones", ROOT / "scripts" / "bench_backbones.py")
-bench = module_from_spec(_SPEC)
-sys.modules["bench_backbones"] = bench
-_SPEC.loader.exec_module(bench)
+bench = load_script("bench_backbones")
 
 WIDTH = 8
 

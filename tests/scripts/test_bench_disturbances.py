@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-
 import numpy as np
 import pytest
+from script_modules import ROOT, load_script
 
 from partdino.describe import weights
 from partdino.errors import WeightsError
 
-ROOT = Path(__file__).parents[2]
-_SPEC = spec_from_file_location("bench_disturbances", ROOT / "scripts" / "bench_disturbances.py")
-bench = module_from_spec(_SPEC)
-sys.modules["bench_disturbances"] = bench
-_SPEC.loader.exec_module(bench)
+bench = load_script("bench_disturbances")
 
 PARTS = 6
 # Adjusted Rand index of the parts; another seed agrees at 0.87, one draw of each at 0.51 to 0.85.
