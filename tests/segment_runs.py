@@ -30,6 +30,7 @@ SMALL = {
     "region_size": 128,
     "workers": 0,
 }
+DESCRIBING = {name: value for name, value in SMALL.items() if name != "parts"}
 _COMMAND = "from partdino.cli.main import main; main()"
 
 

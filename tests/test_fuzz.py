@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
-from segment_runs import SMALL, flags
+from segment_runs import DESCRIBING, flags
 
 from partdino.errors import PartDinoError
 from partdino.files import file_sha256
@@ -81,7 +81,7 @@ def described(partdino, photo_folder, tmp_path_factory) -> Path:
     photos.mkdir()
     for name in ("animal_0000.jpg", "animal_0001.jpg"):
         shutil.copy(photo_folder / name, photos)
-    options = flags({name: value for name, value in SMALL.items() if name != "parts"})
+    options = flags(DESCRIBING)
     done = partdino("features", photos, "--out", folder / "store", *options)
     assert done.code == 0, done.stderr
     return folder / "store"

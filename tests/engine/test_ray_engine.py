@@ -9,7 +9,7 @@ from queue import Empty, SimpleQueue
 
 import engine_tasks
 import pytest
-from segment_runs import SMALL, content, flags, label_bytes
+from segment_runs import DESCRIBING, SMALL, content, flags, label_bytes
 
 from partdino.describe.source import Source
 from partdino.engine import ray_watch
@@ -108,7 +108,7 @@ def test_a_worker_killed_on_the_way_changes_no_byte(partdino, photo_folder, tmp_
 
 def test_features_fit_and_labels_of_a_store(partdino, photo_folder, tmp_path):
     store, model = tmp_path / "store", tmp_path / "parts.safetensors"
-    describing = flags({name: v for name, v in SMALL.items() if name != "parts"} | {"workers": 2})
+    describing = flags({**DESCRIBING, "workers": 2})
     done = partdino("features", photo_folder, "--out", store, *describing, "--engine", "ray")
     assert done.code == 0, done.stderr
     fitting = ("fit", store, "--parts", 3, "--fit-on", "all", "--out")

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 import pytest
-from segment_runs import SMALL, content, flags
+from segment_runs import DESCRIBING, content, flags
 
 from partdino.evaluation.synth import write_layout
 
@@ -19,8 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs more than
 
 ADDRESS = "127.0.0.3"
 NODE = {"node_ip_address": ADDRESS, "include_dashboard": False, "object_store_memory": 80 << 20}
-RUN = {name: value for name, value in SMALL.items() if name != "parts"}
-RUN |= {"image_size": 96, "region_size": 64}
+RUN = {**DESCRIBING, "image_size": 96, "region_size": 64}
 # Workers go on without the head: the run must not be done before that is missed.
 DRIVER = f"""
 import os, ray, time

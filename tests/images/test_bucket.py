@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fsspec.asyn import sync_wrapper
 from PIL import Image
-from segment_runs import SMALL, content, flags
+from segment_runs import DESCRIBING, content, flags
 
 from partdino.describe.photos import find_photos
 from partdino.images import ImageError, find_images, read_image
@@ -21,6 +21,7 @@ server = pytest.importorskip("moto.server", reason="pip install 'moto[server]'")
 
 PAGE = 100  # keys
 KEYS = 2 * PAGE + 30
+SMALL_FLAGS = flags(DESCRIBING)
 
 
 def png(level: int = 0) -> bytes:
@@ -124,8 +125,7 @@ def test_a_run_goes_on_with_its_list_and_a_finished_one_lists_anew(
     for photo in photos[:4]:
         put(bucket, photo.name, photo.read_bytes())
     out, lists = tmp_path / "store", tmp_path / "store" / ".partdino.lists"
-    small = flags({name: value for name, value in SMALL.items() if name != "parts"})
-    command = ("features", f"s3://{bucket}", "--out", out, *small)
+    command = ("features", f"s3://{bucket}", "--out", out, *SMALL_FLAGS)
 
     class Killed(BaseException):
         pass
@@ -146,7 +146,7 @@ def test_a_run_goes_on_with_its_list_and_a_finished_one_lists_anew(
     assert "5 of 5 images are described" in done.stderr
     assert "1 images have changed" in done.stderr
     whole = tmp_path / "whole"
-    assert partdino("features", f"s3://{bucket}", "--out", whole, *small).code == 0
+    assert partdino("features", f"s3://{bucket}", "--out", whole, *SMALL_FLAGS).code == 0
     assert content(out) == content(whole)
 
 
@@ -154,11 +154,10 @@ def test_shards_share_a_list(bucket, partdino, photo_folder, tmp_path, calls):
     photos = sorted(photo_folder.iterdir())[:2]
     for photo in photos:
         put(bucket, photo.name, photo.read_bytes())
-    small = flags({name: value for name, value in SMALL.items() if name != "parts"})
     calls.clear()
     for number in (1, 2):
         out, shard = tmp_path / f"store-{number}", f"{number}/2"
-        command = ("features", f"s3://{bucket}", "--out", out, "--shard", shard, *small)
+        command = ("features", f"s3://{bucket}", "--out", out, "--shard", shard, *SMALL_FLAGS)
         assert partdino(*command, "--lists", tmp_path / "lists").code == 0
     assert (calls["list_objects_v2"], calls["get_object"]) == (1, 2)
     (kept,) = (tmp_path / "lists").glob(".partdino.*.sqlite")

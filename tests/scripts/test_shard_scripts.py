@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from segment_runs import PARTS, SMALL, content, flags
+from segment_runs import DESCRIBING, PARTS, SMALL, content, flags
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
-OPTIONS = flags({name: value for name, value in SMALL.items() if name != "parts"})
+OPTIONS = flags(DESCRIBING)
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 

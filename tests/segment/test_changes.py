@@ -95,5 +95,4 @@ def test_changes_are_found_and_read_in_little_memory(tmp_path):
     assert sum(1 for _ in changes.stale) == len(names) / 2
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    print(peak)
     assert peak / len(names) < 300

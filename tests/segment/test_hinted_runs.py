@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from segment_runs import SMALL, failures, flags, label_bytes, label_map
+from segment_runs import DESCRIBING, SMALL, failures, flags, label_bytes, label_map
 
 HEADER = "file,kind,x,y,width,height\n"
 
@@ -60,7 +60,7 @@ def test_hints_go_through_features_fit_and_label(segment, partdino, photo_folder
     name = min(path.name for path in photo_folder.iterdir())
     table.write_text(f"{HEADER}{name},object,1,1,,\n")
     store, model, out = tmp_path / "store", tmp_path / "m.safetensors", tmp_path / "out"
-    given = flags({**{k: v for k, v in SMALL.items() if k != "parts"}, "hints": table})
+    given = flags({**DESCRIBING, "hints": table})
     assert partdino("features", photo_folder, "-o", store, *given).code == 0
     assert partdino("fit", store, "-o", model, "-k", SMALL["parts"], "--workers", 0).code == 0
     assert partdino("label", store, "-m", model, "-o", out, "--workers", 0).code == 0

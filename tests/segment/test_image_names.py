@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from segment_runs import SMALL, content, files, flags, label_bytes
+from segment_runs import DESCRIBING, content, files, flags, label_bytes
 
 from partdino.runs.image_names import image_stems
 from partdino.runs.review.finished import open_run
@@ -81,8 +81,7 @@ def test_a_label_map_keeps_its_name(segment, partdino, photos, tmp_path):
 def test_shards_choose_as_the_whole_does(partdino, segment, photos, tmp_path):
     (photos / "wren.png").rename(photos / "ant.png")
     store, whole = tmp_path / "store", tmp_path / "whole"
-    options = {name: value for name, value in SMALL.items() if name != "parts"}
-    assert partdino("features", photos, "--out", store, *flags(options)).code == 0
+    assert partdino("features", photos, "--out", store, *flags(DESCRIBING)).code == 0
     model = tmp_path / "model.safetensors"
     assert partdino("fit", store, "--out", model, "--parts", 2).code == 0
     label = ("label", store, "--model", model, "--workers", 0)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from pycocotools.coco import COCO
-from segment_runs import PARTS, SMALL, content, files, flags, label_map, table, unfinish
+from segment_runs import DESCRIBING, PARTS, SMALL, content, files, flags, label_map, table, unfinish
 
 from partdino.evaluation.synth.scene import render_animal
 from partdino.files import file_sha256
@@ -20,7 +20,6 @@ from partdino.runs.review.mend import Mend, pieces_hash, runs_of
 
 SIDE = 128  # of an animal's photo
 OBJECTS = {"1.jpg": 2, "2.jpg": 2, "3.jpg": 1, "4.jpg": 2}
-DESCRIBING = {name: value for name, value in SMALL.items() if name != "parts"}
 
 
 @pytest.fixture(scope="module")

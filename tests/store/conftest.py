@@ -7,11 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from segment_runs import PARTS, SMALL, flags, quick_backbone
+from segment_runs import DESCRIBING, PARTS, flags, quick_backbone
 
 from partdino.runs.store import header
-
-DESCRIBING = {name: value for name, value in SMALL.items() if name != "parts"}
 
 
 @pytest.fixture(scope="session", autouse=True)
