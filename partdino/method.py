@@ -102,6 +102,9 @@ class Method:
         Images that a part is in at least, if there are so many; 0 or 1 allows parts of one image.
     temperature
         Sharpness of the confidence: a score that is lower by this much counts 1 / e, above 0.
+    border_blur
+        Standard deviation, in cells, of the Gaussian that smooths the borders between parts; 0 does
+        not. In [0, 10].
     """
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  # of pydantic, no field
@@ -137,6 +140,7 @@ class Method:
     affinity: Positive = _number(0.15)
     shared: Annotated[int, Interval(ge=0)] = _number(2)
     temperature: Positive = _number(0.1)
+    border_blur: Annotated[float, Interval(ge=0, le=10)] = _number(0.1)
 
     @property
     def describing(self) -> dict[str, Any]:
@@ -197,4 +201,5 @@ METHOD_OF_0_1: Mapping[str, Any] = {
     "affinity": 0.15,
     "shared": 2,
     "temperature": 0.1,
+    "border_blur": 0.0,
 }

@@ -8,6 +8,7 @@ import numpy as np
 
 from partdino.describe.description import ImageDescription
 from partdino.describe.regions import RegionBlend
+from partdino.parts.borders import smooth_borders
 from partdino.parts.instances import count_pieces
 from partdino.parts.label_map import resize_label_map
 from partdino.parts.model import PartModel
@@ -28,11 +29,11 @@ class PixelLabels:
         bool (h, w).
     best
         uint8 (h, w): the part that fits best, 1..K, also where it is background; 0 where what
-        fits best is no part, by the model's `naming`.
+        fits best is no part, by the model's `naming`. Borders inside the object are smoothed.
     score
-        float32 (h, w) in [-1, 1], of the best part.
+        float32 (h, w) in [-1, 1], the best of all parts.
     confidence
-        float32 (h, w) in (0, 1]: the softmax of the scores at the best part. 1 means that no other
+        float32 (h, w) in (0, 1]: the softmax of the scores at the best one. 1 means that no other
         part is near, 1 / C that it could be any of C parts.
     cosines
         float64 (C, M), between each cell and each centroid of the model.
@@ -65,7 +66,8 @@ def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels
     cosines = model.parts.cosines(features, mean)
     scores = model.parts.of_parts(cosines).astype(np.float32)
     cells = description.cells
-    blend = RegionBlend(description.regions[cells], np.sqrt(cells.size) / method.lattice)
+    width = np.sqrt(cells.size) / method.lattice
+    blend = RegionBlend(description.regions[cells], width)
     best = np.zeros(cells.shape, np.uint8)
     top = np.full(cells.shape, -np.inf, np.float32)
     total = np.zeros(cells.shape, np.float32)
@@ -76,7 +78,9 @@ def label_pixels(description: ImageDescription, model: PartModel) -> PixelLabels
         top = np.maximum(top, score)
         total += np.exp(score / method.temperature)
     confidence = np.exp(top / method.temperature) / total
-    return PixelLabels(inside[cells], best, top, confidence, cosines, found.confidence)
+    foreground = inside[cells]
+    best = smooth_borders(best, foreground, method.border_blur * width)
+    return PixelLabels(foreground, best, top, confidence, cosines, found.confidence)
 
 
 def label_image(

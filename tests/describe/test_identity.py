@@ -117,7 +117,7 @@ def test_a_corrected_mask_is_another_version(tmp_path):
 def test_version_0_1_had_every_number_and_found_the_foreground_without_rounds():
     of_clustering = {"codebooks", "codebook", "codebook_per_part", "codebook_cells"}
     of_labelling = {"centroids", "centroids_per_part"}
-    other = {"foreground_rounds", "longest_axis", *of_labelling, *of_clustering}
+    other = {"foreground_rounds", "longest_axis", "border_blur", *of_labelling, *of_clustering}
     assert set(Method(**METHOD_OF_0_1).changed) == other
     assert METHOD_OF_0_1["foreground_rounds"] == 0
     assert list(METHOD_OF_0_1) == list(DEFAULT_METHOD.values)
